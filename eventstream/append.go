@@ -1,0 +1,338 @@
+package eventstream
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrBranch: a branch number that cannot be had.
+	ErrBranch = errors.New("branch number is in use")
+	// ErrRoot: the stream has a root event already.
+	ErrRoot = errors.New("root event")
+)
+
+// NewEvent describes an event to be created.
+type NewEvent struct {
+	// Name is the step; Topic is what it waits for, if that has another name.
+	Name, Topic string
+	// Input is the message, as JSON. Nil: none.
+	Input *Payload
+	// Branch is the number of the thread that a split makes for this event; 0
+	// takes the next unused one.
+	Branch int
+	// Due is when the event may be claimed; zero: at once.
+	Due time.Time
+	// TrackingID correlates the event; "" takes that of the predecessor.
+	TrackingID string
+	// Attrs are further attributes, name and value by turns.
+	Attrs []string
+}
+
+// SplitOptions say how the branches of a split come together again; nil means
+// that each ends by itself and nothing follows.
+type SplitOptions struct {
+	// Join is the step of the aggregator, created once when all branches have
+	// ended; "" for none.
+	Join string
+	// Policy says what failed branches do.
+	Policy Policy
+	// Due is when the branches that are still open are to be canceled, by
+	// [Stream.CloseSplit]; zero: never.
+	Due time.Time
+	// Attrs are further attributes of the splitter, name and value by turns.
+	Attrs []string
+}
+
+// AppendRoot creates the first event of a stream that has none. ErrRoot if it has
+// one.
+func (s *Stream) AppendRoot(n NewEvent) (*Event, error) {
+	switch {
+	case s.tx == nil:
+		return nil, ErrNoEdit
+	case len(s.events) > 0:
+		return nil, fmt.Errorf("%w: the stream has one already", ErrRoot)
+	}
+	root, err := s.newEvent(RootID, nil, n)
+	if err != nil {
+		return nil, err
+	}
+	s.insert(root)
+	s.root = root
+	return root, nil
+}
+
+// Next hands on from e to the next step of the same thread. e waits for it, in
+// status inprocess. ErrFinal if e has ended, ErrStatus if it has handed on
+// already.
+func (s *Stream) Next(e *Event, n NewEvent) (*Event, error) {
+	if err := s.canHandOn(e); err != nil {
+		return nil, err
+	}
+	next, err := s.newEvent(s.nextStep(e.thread), e, n)
+	if err != nil {
+		return nil, err
+	}
+	s.handOn(e, []*Event{next})
+	return next, nil
+}
+
+// Split ends e in branches: each new event is the first of a thread of its own
+// below that of e. e waits for them, in status inprocess. With no branches at
+// all the aggregator is created at once, or e completes if there is none. A
+// policy that so few branches can never meet aborts e at once.
+//
+// ErrBranch if a chosen branch number belongs to a live thread; ErrFinal if e has
+// ended, ErrStatus if it has handed on already. Nothing is changed if there is an
+// error.
+func (s *Stream) Split(e *Event, branches []NewEvent, o *SplitOptions) ([]*Event, error) {
+	if err := s.canHandOn(e); err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = &SplitOptions{}
+	}
+	changes, err := splitChanges(e, o)
+	if err != nil {
+		return nil, err
+	}
+	created, err := s.newBranches(e, branches)
+	if err != nil {
+		return nil, fmt.Errorf("split event %s: %w", e.id, err)
+	}
+	s.handOn(e, created, changes...)
+	if len(created) > 0 {
+		s.propagate(e)
+	} else if s.advance(e) {
+		s.propagate(e.prev)
+	}
+	return created, nil
+}
+
+func splitChanges(e *Event, o *SplitOptions) ([]change, error) {
+	pairs := make([]string, 0, 6+len(o.Attrs))
+	if o.Join != "" {
+		pairs = append(pairs, "join", o.Join)
+	}
+	if o.Policy != (Policy{}) {
+		pairs = append(pairs, "policy", o.Policy.String())
+	}
+	if !o.Due.IsZero() {
+		pairs = append(pairs, "due", FormatTime(o.Due))
+	}
+	return checkPairs(e, append(pairs, o.Attrs...))
+}
+
+// canHandOn refuses events that have ended or handed on already.
+func (s *Stream) canHandOn(e *Event) error {
+	switch err := s.editable(e); {
+	case err != nil:
+		return err
+	case e.status.Final():
+		return fmt.Errorf("hand on from event %s: %w: it is %s", e.id, ErrFinal, e.status)
+	case len(e.next) > 0:
+		return fmt.Errorf("hand on from event %s: %w: it waits for its successors already", e.id, ErrStatus)
+	}
+	return nil
+}
+
+// handOn puts new successors of e into the document and makes e wait for them.
+// What due stood for until now, a claim or the branches of a split, is over.
+func (s *Stream) handOn(e *Event, created []*Event, changes ...change) {
+	for _, n := range created {
+		s.insert(n)
+	}
+	all := []change{set("status", Inprocess.String()), unset("due")}
+	if len(created) > 0 {
+		all = append(all, set("next", nextWith(e, created)))
+	}
+	s.relink(e, slices.Concat(e.next, created), append(all, changes...))
+	for _, n := range created {
+		s.touch(n)
+		n.setFlag(flagLinked, true)
+		s.report(n)
+	}
+}
+
+// relink gives e the successors next, and makes the changes.
+func (s *Stream) relink(e *Event, next []*Event, changes []change) {
+	s.touch(e)
+	s.unindex(e)
+	e.next = next
+	e.updateWake()
+	s.index(e)
+	s.apply(e, changes)
+}
+
+// nextWith is the attribute next of e with ids appended.
+func nextWith(e *Event, created []*Event) string {
+	var b strings.Builder
+	b.WriteString(e.Attr("next"))
+	for _, n := range created {
+		if b.Len() > 0 {
+			b.WriteByte('|')
+		}
+		b.WriteString(n.id)
+	}
+	return b.String()
+}
+
+func (s *Stream) nextStep(t *thread) string { return JoinID(t.name, int(t.maxStep)+1) }
+
+// newBranches makes the events of a split, and changes nothing.
+func (s *Stream) newBranches(e *Event, branches []NewEvent) ([]*Event, error) {
+	created := make([]*Event, 0, len(branches))
+	unused := int(e.thread.maxChild) + 1
+	taken := map[int]bool{}
+	for _, n := range branches {
+		branch, err := s.branchNumber(e.thread, n.Branch, unused)
+		if err != nil {
+			return nil, err
+		}
+		if taken[branch] {
+			return nil, fmt.Errorf("%w: another branch of this split has %d", ErrBranch, branch)
+		}
+		taken[branch] = true
+		unused = max(unused, branch+1)
+		b, err := s.newEvent(JoinID(JoinID(e.thread.name, branch), 0), e, n)
+		if err != nil {
+			return nil, err
+		}
+		created = append(created, b)
+	}
+	return created, nil
+}
+
+// branchNumber gives the number of a new thread below t: the one that was
+// chosen, or the next unused one if there is none or its thread is superseded.
+func (s *Stream) branchNumber(t *thread, chosen, unused int) (int, error) {
+	if chosen == 0 {
+		return unused, nil
+	}
+	if chosen < 0 || chosen > math.MaxInt32 {
+		return 0, fmt.Errorf("%w: there is no branch %d", ErrBranch, chosen)
+	}
+	switch used := s.threads[JoinID(t.name, chosen)]; {
+	case used == nil || used.maxStep < 0:
+		return chosen, nil
+	case used.live > 0:
+		return 0, fmt.Errorf("%w: thread %s is live", ErrBranch, used.name)
+	}
+	return unused, nil
+}
+
+// newEvent makes an event, and changes nothing.
+func (s *Stream) newEvent(id string, prev *Event, n NewEvent) (*Event, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	e := &Event{id: id, prev: prev, pre: "\n"}
+	pairs, err := s.newAttrs(e, n)
+	if err != nil {
+		return nil, err
+	}
+	input := ""
+	if n.Input != nil {
+		if input, err = n.Input.element("Input"); err != nil {
+			return nil, fmt.Errorf("event %s: %w", id, err)
+		}
+	}
+	e.raw, e.tagEnd = newElement(pairs, input)
+	for name, value := range eachPair(pairs) {
+		_ = e.decode(name, value)
+	}
+	return e, nil
+}
+
+// newAttrs are the attributes of a new event, checked.
+func (s *Stream) newAttrs(e *Event, n NewEvent) ([]string, error) {
+	now, tracking := s.stamp(e), n.TrackingID
+	attrs := []string{"id", e.id, "name", n.Name, "topic", topicName(n.Topic, n.Name), "status", Init.String()}
+	if e.prev != nil {
+		now = s.stamp(e.prev) // that of prev when it hands on
+		attrs = append(attrs, "prev", e.prev.id)
+		if tracking == "" {
+			tracking = e.prev.Attr("trackingId")
+		}
+	}
+	if tracking != "" {
+		attrs = append(attrs, "trackingId", tracking)
+	}
+	attrs = append(attrs, "created", FormatTime(now), "timestamp", FormatTime(now))
+	if !n.Due.IsZero() {
+		attrs = append(attrs, "due", FormatTime(n.Due))
+	}
+	changes, err := checkPairs(e, n.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		attrs = setPair(attrs, c.name, c.value)
+	}
+	for name, value := range eachPair(attrs) {
+		if err := checkEventAttr(name, value); err != nil {
+			return nil, fmt.Errorf("event %s: attribute %s: %w", e.id, name, err)
+		}
+	}
+	return attrs, nil
+}
+
+func setPair(pairs []string, name, value string) []string {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i] == name {
+			pairs[i+1] = value
+			return pairs
+		}
+	}
+	return append(pairs, name, value)
+}
+
+// newElement writes the element of a new event.
+func newElement(pairs []string, input string) (raw string, tagEnd int32) {
+	var b strings.Builder
+	b.WriteString("<" + eventName)
+	for name, value := range eachPair(pairs) {
+		writeAttr(&b, name, value)
+	}
+	if input == "" {
+		b.WriteString("/>")
+		return b.String(), int32(b.Len())
+	}
+	b.WriteByte('>')
+	tagEnd = int32(b.Len())
+	b.WriteString(input)
+	b.WriteString("</" + eventName + ">")
+	return b.String(), tagEnd
+}
+
+// insert puts a new event at the end of the document; it is not yet in the next
+// of its prev.
+func (s *Stream) insert(e *Event) {
+	e.epoch = s.epoch
+	e.topic = s.topic(topicName(e.Attr("topic"), e.Attr("name")))
+	s.openRoot()
+	s.enterThread(e)
+	s.size += len(e.pre) + len(e.raw)
+	e.updateWake()
+	s.add(e)
+	s.index(e)
+}
+
+// openRoot gives a root element that was written as empty a place for events,
+// and each event a line of its own.
+func (s *Stream) openRoot() {
+	s.write()
+	s.size -= len(s.rootTag) + len(s.after)
+	if tag, ok := strings.CutSuffix(s.rootTag, "/>"); ok {
+		s.rootTag = tag + ">"
+		s.after = "</" + rootName + ">" + s.after
+	}
+	if strings.HasPrefix(s.after, "</") {
+		s.after = "\n" + s.after
+	}
+	s.size += len(s.rootTag) + len(s.after)
+}

@@ -1,0 +1,284 @@
+package eventstream
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Parse reads a document. A document of 0 bytes is an empty stream. Whatever
+// else is not an Event-Stream is refused with a [SyntaxError], which matches
+// [ErrMalformed]. Parse keeps no reference to data.
+func Parse(data []byte) (s *Stream, err error) {
+	s = newStream()
+	if len(data) == 0 {
+		s.blank = true
+		return s, nil
+	}
+	if err := checkSizeAndEncoding(data); err != nil {
+		return nil, err
+	}
+	// Whoever writes <Event in comments only makes us reserve too much; how much
+	// is bounded by the shortest event there can be.
+	events := min(bytes.Count(data, []byte("<"+eventName)), len(data)/len(`<Event id="00" status="init"/>`))
+	p := &parser{scanner: scanner{src: string(data)}, s: s, expected: events}
+	if err := p.read(data); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parser fills a stream from a scanner.
+type parser struct {
+	scanner
+	s        *Stream
+	expected int // events still to come, at most
+	slab     []Event
+	threads  []thread
+	nexts    []link // all attributes next
+	forward  []link // those attributes prev that name an event further down
+	last     *Event // read before the one being read
+}
+
+// link is an attribute that names other events, to be resolved when all events
+// are known.
+type link struct {
+	e   *Event
+	ids string
+	at  int // where the attribute stands
+}
+
+func (p *parser) read(data []byte) (err error) {
+	defer recoverSyntax(&err)
+	if p.at(byteOrderMark) {
+		p.pos += len(byteOrderMark)
+	}
+	if p.at("<?xml") && !isNameChar(p.src[p.pos+len("<?xml"):]) {
+		p.declaration() // first of all, so that another encoding is refused by its name
+	}
+	if err := checkChars(data, p.src); err != nil {
+		return err
+	}
+	p.document()
+	p.resolve()
+	return nil
+}
+
+func (p *parser) document() {
+	p.misc()
+	if !p.at("<") || p.at("<!") {
+		p.fail(p.pos, "the document has no root element here")
+	}
+	root := p.startTag()
+	if root.name != rootName {
+		p.fail(root.start, "the root element is <%s>, want <%s>", root.name, rootName)
+	}
+	p.s.size = len(p.src)
+	p.s.before = p.src[:root.start]
+	p.s.setRootTag(p.src[root.start:root.tagEnd])
+	p.s.events = make([]*Event, 0, p.expected)
+	p.s.byID = make(map[string]*Event, p.expected)
+	done := root.tagEnd
+	if !root.empty {
+		done = p.body()
+	}
+	p.s.after = p.src[done:]
+	p.misc()
+	if p.pos < len(p.src) {
+		p.fail(p.pos, "the document goes on after its root element")
+	}
+}
+
+// body reads the content of the root element, its end tag included, and returns
+// where the last event ends.
+func (p *parser) body() int {
+	done := p.pos
+	for {
+		p.text()
+		switch {
+		case p.pos >= len(p.src):
+			p.fail(p.pos, "the document ends, and <%s> is not closed", rootName)
+		case p.scanner.at("</"):
+			p.endTag(rootName)
+			return done
+		case p.markup():
+		default:
+			done = p.child(done)
+		}
+	}
+}
+
+// child reads a child element of the root.
+func (p *parser) child(done int) int {
+	el := p.startTag()
+	var e *Event
+	if el.name == eventName {
+		e = p.event(el)
+	}
+	if !el.empty {
+		p.content(&el)
+	}
+	if e == nil {
+		return done
+	}
+	e.pre, e.raw = p.src[done:el.start], p.src[el.start:el.end]
+	return el.end
+}
+
+// event takes in an event by its start tag.
+func (p *parser) event(el element) *Event {
+	e := p.newEvent()
+	e.tagEnd = int32(el.tagEnd - el.start)
+	var prev, next, name, topic rawAttr
+	status := false
+	for _, a := range p.attrs {
+		switch a.name {
+		case "id":
+			p.identify(e, a)
+		case "prev":
+			prev = a
+		case "next":
+			next = a
+		case "name":
+			name = a
+		case "topic":
+			topic = a
+		default:
+			if err := e.decode(a.name, a.unescaped()); err != nil {
+				p.fail(a.at, "%v", err)
+			}
+			status = status || a.name == "status"
+		}
+	}
+	switch {
+	case e.id == "":
+		p.fail(el.start, "the event has no id")
+	case !status:
+		p.fail(el.start, "event %s has no status", e.id)
+	case e.id == RootID && prev.value != "":
+		p.fail(prev.at, "event %s is the root and has no prev", e.id)
+	}
+	p.link(e, prev, next)
+	p.enter(e, topicName(topic.unescaped(), name.unescaped()))
+	return e
+}
+
+func (p *parser) newEvent() *Event {
+	if len(p.slab) == 0 {
+		n := max(1, min(p.expected, 512))
+		p.slab, p.expected = make([]Event, n), p.expected-n
+	}
+	e := &p.slab[0]
+	p.slab = p.slab[1:]
+	return e
+}
+
+func (p *parser) identify(e *Event, a rawAttr) {
+	e.id = a.unescaped()
+	if err := CheckID(e.id); err != nil {
+		p.fail(a.at, "%v", err)
+	}
+	if p.s.byID[e.id] != nil {
+		p.fail(a.at, "two events have the id %s", e.id)
+	}
+}
+
+// link notes what the event says of others.
+func (p *parser) link(e *Event, prev, next rawAttr) {
+	if id := prev.unescaped(); id != "" {
+		e.prev = p.s.byID[id]
+		if e.prev == nil {
+			p.forward = append(p.forward, link{e, id, prev.at})
+		}
+	}
+	if next.value != "" {
+		p.nexts = append(p.nexts, link{e, next.unescaped(), next.at})
+	}
+}
+
+// enter puts the event into the stream. Most events have the topic of the one
+// before, and many its thread.
+func (p *parser) enter(e *Event, topic string) {
+	if p.last != nil && p.last.topic.name == topic {
+		e.topic = p.last.topic
+	} else {
+		e.topic = p.s.topic(topic)
+	}
+	p.s.enterThread(e)
+	p.s.add(e)
+	p.last = e
+}
+
+// resolve links the events and builds the indexes.
+func (p *parser) resolve() {
+	for _, l := range p.forward {
+		if l.e.prev = p.s.byID[l.ids]; l.e.prev == nil {
+			p.fail(l.at, "prev of event %s is %q, which does not exist", l.e.id, l.ids)
+		}
+	}
+	p.refuseCycles()
+	p.s.findRoot()
+	for _, l := range p.nexts {
+		p.linkNext(l)
+	}
+	for _, e := range p.s.events {
+		e.updateWake()
+		p.s.index(e)
+	}
+	p.s.tallyAll()
+	p.s.unsettled = p.s.needsSettling()
+}
+
+func (p *parser) linkNext(l link) {
+	e := l.e
+	e.next = make([]*Event, 0, strings.Count(l.ids, "|")+1)
+	for id := range strings.SplitSeq(l.ids, "|") {
+		id = strings.TrimSpace(id)
+		n := p.s.byID[id]
+		switch {
+		case n == nil:
+			p.fail(l.at, "next of event %s has %q, which does not exist", e.id, id)
+		case n.prev != e:
+			p.fail(l.at, "next of event %s has %s, but the prev of %s is not %s", e.id, id, id, e.id)
+		case n.has(flagLinked):
+			p.fail(l.at, "next of event %s has %s twice", e.id, id)
+		case n.has(flagSuperseded) || e.has(flagSuperseded):
+			// A superseded event may keep its next as a record; it counts nowhere.
+		default:
+			n.setFlag(flagLinked, true)
+			e.next = append(e.next, n)
+		}
+	}
+}
+
+// refuseCycles follows each chain of prev until it meets one already followed. A
+// cycle has a prev that points forward. next needs no check of its own, since it
+// must agree with prev.
+func (p *parser) refuseCycles() {
+	if len(p.forward) == 0 {
+		return
+	}
+	mark := make([]int32, len(p.s.events)) // 0: not seen; else the walk that came by
+	for i, l := range p.forward {
+		walk := int32(i + 1)
+		e := l.e
+		for ; e != nil && mark[e.pos] == 0; e = e.prev {
+			mark[e.pos] = walk
+		}
+		if e != nil && mark[e.pos] == walk {
+			p.failCycle(e, mark)
+		}
+	}
+}
+
+// failCycle blames the first prev that closes the cycle around e.
+func (p *parser) failCycle(e *Event, mark []int32) {
+	const inCycle = -1
+	for ; mark[e.pos] != inCycle; e = e.prev {
+		mark[e.pos] = inCycle
+	}
+	for _, l := range p.forward {
+		if mark[l.e.pos] == inCycle {
+			p.fail(l.at, "event %s is its own predecessor", l.e.id)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package eventstream
+
+// needsSettling reports whether a foreign hand left anything undone in a document
+// that was just read.
+func (s *Stream) needsSettling() bool {
+	undone := false
+	for _, e := range s.events {
+		if e.has(flagSuperseded) {
+			continue
+		}
+		if e.isOpenParent() && !e.isUndecided() || e.status == Init && len(e.next) > 0 {
+			undone = true
+		}
+		if p := e.prev; p != nil {
+			s.loose = s.loose || !e.has(flagLinked)
+			undone = undone || p.status.Final() && !e.status.Final()
+		}
+		s.irregular = s.irregular || !s.isRegular(e)
+	}
+	return undone || s.loose
+}
+
+// isRegular reports whether the event is where our own edits put events: in the
+// next of its prev, and in a thread that is one chain of rising steps.
+func (s *Stream) isRegular(e *Event) bool {
+	switch p := e.prev; {
+	case e.tally.own > 1:
+		return false
+	case p == nil:
+		return e == s.root
+	case p.thread == e.thread:
+		return e.has(flagLinked) && e.step > p.step
+	}
+	return e.has(flagLinked) && e.step == 0
+}
+
+// settle brings what a foreign hand left to its end: live events below final
+// ones are canceled, what has successors waits for them, then what is missing of
+// propagation is made up for, from the deepest thread upwards. It is not undone
+// with the edit that found it: it depends on the document alone.
+func (s *Stream) settle() {
+	s.cancelStranded()
+	for e := range s.ByStatus(Init) {
+		if len(e.next) > 0 {
+			s.apply(e, []change{set("status", Inprocess.String()), unset("due")})
+		}
+	}
+	s.propagateDecided()
+	// An event that is not in the next of its prev is not seen from above, so
+	// whatever ends may have stranded it, in this edit and in each one to come.
+	for s.loose && s.cancelStranded() {
+		s.propagateDecided()
+	}
+	s.unsettled = s.loose
+}
+
+// cancelStranded reports whether there was anything to cancel.
+func (s *Stream) cancelStranded() bool {
+	stranded := s.stranded()
+	for i := len(stranded) - 1; i >= 0; i-- {
+		s.cancelOne(stranded[i], "", "an event before it is final")
+	}
+	if len(stranded) > 0 {
+		s.tallyAll()
+	}
+	return len(stranded) > 0
+}
+
+func (s *Stream) propagateDecided() {
+	var decided []*Event
+	for p := range s.ByStatus(Inprocess) {
+		if p.isOpenParent() && !p.isUndecided() {
+			decided = append(decided, p)
+		}
+	}
+	decided = shallowFirst(decided)
+	for i := len(decided) - 1; i >= 0; i-- {
+		s.propagate(decided[i])
+	}
+}
+
+// stranded lists the open live events below final or superseded ones. Each event
+// is visited once, however long the chains are.
+func (s *Stream) stranded() []*Event {
+	const unseen, alive, dead = 0, 1, 2
+	state := make([]uint8, len(s.events))
+	var list, path []*Event
+	for _, e := range s.events {
+		path = path[:0]
+		verdict := uint8(alive)
+		for p := e; p != nil; p = p.prev {
+			if state[p.pos] != unseen {
+				verdict = state[p.pos]
+				break
+			}
+			path = append(path, p)
+			if p.prev != nil && (p.prev.status.Final() || p.prev.has(flagSuperseded)) {
+				verdict = dead
+				break
+			}
+		}
+		for _, p := range path {
+			state[p.pos] = verdict
+		}
+		if state[e.pos] == dead && !e.status.Final() && !e.has(flagSuperseded) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// isStranded reports whether an event is below a final or superseded one, which
+// it can be only until a document that a foreign hand wrote is settled.
+func (s *Stream) isStranded(e *Event) bool {
+	if !s.unsettled {
+		return false
+	}
+	for p := e.prev; p != nil; p = p.prev {
+		if p.status.Final() || p.has(flagSuperseded) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package eventstream
+
+import (
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Stream is the state of one run: an Event-Stream document with the indexes to
+// work on it. It is changed only inside [Stream.Edit].
+//
+// A Stream may be read from several goroutines while no edit runs; edits need to
+// be alone. A loop over events may change them: those that it has not come to
+// yet are yielded, or not, as they are then.
+type Stream struct {
+	before  string // what stands before the root's start tag
+	rootTag string
+	after   string // what stands after the last event
+	blank   bool   // nothing is written yet: the document has 0 bytes
+	size    int    // bytes of the document
+
+	events  []*Event
+	root    *Event
+	byID    map[string]*Event
+	threads map[string]*thread
+	topics  map[string]*topic
+
+	byStatus   [statusCount]bitset // live events
+	timed      bitset              // live events with a wake time
+	batches    bitset              // live batch events
+	pausedRun  bool                // the root element has paused
+	paused     int                 // live events with an attribute paused
+	superseded int
+	unsettled  bool // a foreign hand left something undone
+	loose      bool // live events are not in the next of their prev
+	irregular  bool // live events are not where we would have put them
+
+	tx      *edit
+	epoch   uint32 // counts edits and the savepoints in them
+	now     time.Time
+	settled Changes // what was settled for a foreign hand and not yet told
+}
+
+const (
+	xmlDeclaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+	rootName       = "EventStream"
+	eventName      = "Event"
+	emptyAfter     = "\n</EventStream>\n"
+)
+
+func newStream() *Stream {
+	return &Stream{
+		before:  xmlDeclaration,
+		rootTag: "<EventStream>",
+		after:   emptyAfter,
+		byID:    map[string]*Event{},
+		threads: map[string]*thread{},
+		topics:  map[string]*topic{},
+	}
+}
+
+// Start describes a new run.
+type Start struct {
+	Name       string    // of the stream
+	Run        string    // random id of this run
+	Pipeline   string    // name of the pipeline; may be empty
+	Definition string    // hash of the pipeline's definition; may be empty
+	InputHash  string    // hash of the input; may be empty
+	Deadline   time.Time // when the run has to be over; zero: never
+	Attrs      []string  // further attributes of the root element, name and value by turns
+	Root       NewEvent  // the first event; its TrackingID is that of all others
+}
+
+// New makes the stream of a new run with its root event in status init.
+// ErrValue if there is a value that XML cannot carry.
+func New(now time.Time, start Start) (*Stream, error) {
+	s := newStream()
+	s.size = len(s.before) + len(s.rootTag) + len(s.after)
+	_, err := s.Edit(now, func() error {
+		attrs := []string{"name", start.Name, "run", start.Run, "pipeline", start.Pipeline,
+			"definition", start.Definition, "input", start.InputHash}
+		if !start.Deadline.IsZero() {
+			attrs = append(attrs, "deadline", FormatTime(start.Deadline))
+		}
+		if err := s.SetAttrs(append(attrs, start.Attrs...)...); err != nil {
+			return err
+		}
+		_, err := s.AppendRoot(start.Root)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Bytes returns the document.
+func (s *Stream) Bytes() []byte { return s.AppendTo(make([]byte, 0, s.Size())) }
+
+// AppendTo appends the document to dst. What was not edited is copied as it was
+// read.
+func (s *Stream) AppendTo(dst []byte) []byte {
+	if s.blank {
+		return dst
+	}
+	dst = append(append(dst, s.before...), s.rootTag...)
+	for _, e := range s.events {
+		dst = append(append(dst, e.pre...), e.raw...)
+	}
+	return append(dst, s.after...)
+}
+
+// Size is the length of the document in bytes.
+func (s *Stream) Size() int {
+	if s.blank {
+		return 0
+	}
+	return s.size
+}
+
+// Attr returns an attribute of the root element; "" if it is missing.
+func (s *Stream) Attr(name string) string {
+	value, _ := tagAttr(s.rootTag, name)
+	return value
+}
+
+// Attrs yields the attributes of the root element in the order of the document.
+func (s *Stream) Attrs() iter.Seq2[string, string] { return tagAttrs(s.rootTag) }
+
+// Name is the name of the stream.
+func (s *Stream) Name() string { return s.Attr("name") }
+
+// Run is the random id of this run.
+func (s *Stream) Run() string { return s.Attr("run") }
+
+// Len is the number of events, superseded ones included.
+func (s *Stream) Len() int { return len(s.events) }
+
+// Root is the event with which the run begins and ends: 00, or in a document
+// that has none, the first event without prev. It is nil in an empty stream.
+func (s *Stream) Root() *Event { return s.root }
+
+// Event returns the event with the given id, or nil.
+func (s *Stream) Event(id string) *Event { return s.byID[id] }
+
+// At returns the event at place i of the document, from 0. It panics if there is
+// none.
+func (s *Stream) At(i int) *Event { return s.events[i] }
+
+// Events yields all events in the order of the document, superseded ones
+// included.
+func (s *Stream) Events() iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		for _, e := range s.events {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// ByStatus yields the live events of a status in the order of the document, from
+// the index.
+func (s *Stream) ByStatus(status Status) iter.Seq[*Event] {
+	return s.members(&s.byStatus[status], 0)
+}
+
+func (s *Stream) members(set *bitset, from int) iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		for i := set.next(from); i >= 0; i = set.next(i + 1) {
+			if !yield(s.events[i]) {
+				return
+			}
+		}
+	}
+}
+
+// String names the stream in messages.
+func (s *Stream) String() string {
+	return fmt.Sprintf("event-stream %q with %d events", s.Name(), len(s.events))
+}
