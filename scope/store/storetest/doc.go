@@ -1,0 +1,50 @@
+// Package storetest is the suite that every driver of package store passes:
+// the conformance cases ([Run]), a decorator that makes calls fail ([Faults]),
+// and benchmarks ([RunBenchmarks]).
+//
+// # How to add a driver
+//
+// Write a [Harness] that opens a new, empty store for each call, and call [Run]
+// from a test:
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, storetest.Harness{
+//			Open: func(t testing.TB) store.Store {
+//				s, err := mystore.Open(t.TempDir(), nil)
+//				if err != nil {
+//					t.Fatal(err)
+//				}
+//				t.Cleanup(func() { s.Close() })
+//				return s
+//			},
+//			FakeTime: true,
+//		})
+//	}
+//
+// Say FakeTime if the driver judges leases by the Go clock and can live in a
+// testing/synctest bubble; then no test waits. A driver of a remote service
+// leaves it false: the suite then prepares all leases that have to expire, waits
+// once for all of them (under a minute), and checks. Run the suite once for each
+// combination of options that the driver has.
+//
+// # Two kinds of cases
+//
+// A scenario is data: what is prepared, how much time passes, one request, and
+// the answers that are right. The tables of lease states are scenarios, and so
+// is whatever a service is known to answer differently. An answer is a line such
+// as "ok leased(A)" or "LeaseIdMissing leased(A)": the error code, or ok, and the
+// state of the lease afterwards, with the letter of the ID that holds it. All
+// scenarios are played on one clock, and then each is reported as a subtest with
+// its key as the name (go test prints its spaces as underscores).
+//
+// Everything else (order, concurrency, cancelation, large bodies) is code: a
+// function that gets a store of its own.
+//
+// # Deviations
+//
+// If the service answers a scenario in a way that the driver cannot and should
+// not mend, the harness lists it as a [Deviation] by key, with the exact answer.
+// The scenario then fails if the answer is any other one, the right one
+// included, so that the list stays true. Numbers refer to the driver's own list
+// of reasons; several keys may share one.
+package storetest
