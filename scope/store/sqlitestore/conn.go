@@ -1,0 +1,153 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// level is how a commit reaches the disk.
+type level string
+
+const (
+	full   level = "FULL"   // before it returns
+	normal level = "NORMAL" // with the next full one, or a checkpoint
+)
+
+// conn is one connection with the statements it has prepared. Statements run
+// without the caller's context: they are short, and one that is interrupted
+// would leave the outcome open.
+type conn struct {
+	sql        *sql.Conn
+	statements map[string]*sql.Stmt
+	level      level // "" as it was opened
+}
+
+// setLevel takes effect from the next transaction on.
+func (c *conn) setLevel(l level) error {
+	if c.level == l {
+		return nil
+	}
+	if err := c.execOnce("PRAGMA synchronous = " + string(l)); err != nil {
+		return err
+	}
+	c.level = l
+	return nil
+}
+
+// Times between two looks at a lock: a short commit takes a few hundred
+// microseconds.
+const (
+	firstLook = 50 * time.Microsecond
+	lastLook  = time.Millisecond
+)
+
+// retry calls f until it meets no lock, or ctx ends. SQLite would wait by itself,
+// but sleeps up to 100 ms between two looks, in which time busy neighbours starve
+// this process, and does not heed ctx.
+func retry(ctx context.Context, f func() error) error {
+	for look := firstLook; ; look = min(2*look, lastLook) {
+		err := f()
+		if !busy(err) {
+			return err
+		}
+		if err := pause(ctx, look/2+rand.N(look)); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin takes the write lock. A transaction that could not begin has done
+// nothing, so this repeats no write.
+func (c *conn) begin(ctx context.Context) error {
+	return retry(ctx, func() error { return c.exec("BEGIN IMMEDIATE") })
+}
+
+// commit may fail with the transaction on the disk or not: its error is one of
+// unknown outcome.
+func (c *conn) commit() error {
+	err := c.exec("COMMIT")
+	if err == nil {
+		return nil
+	}
+	c.rollback()
+	return err
+}
+
+// rollback ends a transaction that is not to be. It fails only if SQLite has
+// done so by itself.
+func (c *conn) rollback() { _ = c.exec("ROLLBACK") }
+
+func (c *conn) prepared(query string) (*sql.Stmt, error) {
+	if stmt := c.statements[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := c.sql.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	c.statements[query] = stmt
+	return stmt, nil
+}
+
+func (c *conn) exec(query string, args ...any) error {
+	stmt, err := c.prepared(query)
+	if err == nil {
+		_, err = stmt.ExecContext(context.Background(), args...)
+	}
+	return err
+}
+
+// execOnce does not keep the statement: some pragmas act when they are prepared.
+func (c *conn) execOnce(query string) error {
+	_, err := c.sql.ExecContext(context.Background(), query)
+	return err
+}
+
+// row scans the only row of a query into dest; sql.ErrNoRows if there is none.
+func (c *conn) row(query string, args []any, dest ...any) error {
+	stmt, err := c.prepared(query)
+	if err != nil {
+		return err
+	}
+	return stmt.QueryRowContext(context.Background(), args...).Scan(dest...)
+}
+
+// rows calls f for each row of a query until it returns false.
+func (c *conn) rows(query string, args []any, f func(scan func(dest ...any) error) (more bool, err error)) error {
+	stmt, err := c.prepared(query)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(context.Background(), args...)
+	if err != nil {
+		return err
+	}
+	for more := true; more && rows.Next(); {
+		if more, err = f(rows.Scan); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, rows.Err(), rows.Close())
+}
+
+func (c *conn) close() error {
+	var errs []error
+	for _, stmt := range c.statements {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, c.sql.Close())...)
+}

@@ -1,0 +1,30 @@
+// Package sqlitestore is the embedded store: one SQLite file, which any number
+// of processes on one machine may use at once.
+//
+// # Durability
+//
+// The file is in WAL mode. A Create, Put or Delete is on the disk when it
+// returns, and so is every operation on an infinite lease. An operation on a
+// finite lease is in the file at once, seen by all processes and safe from the
+// death of any of them, but is left to the next commit to reach the disk: after
+// a power cut there is no holder left for whom it would matter, and the lease
+// ends by itself. Nothing that was synced is lost with it, since the log keeps
+// its order.
+//
+// A process that is killed leaves a complete file; the next one to open it
+// repairs the log by itself. The file's companions (the same name with -wal and
+// -shm) belong to it until the last process has closed it: copy or move all
+// three or none.
+//
+// # Concurrency
+//
+// The check of a request and its effect are one transaction, across processes.
+// Inside a process writers wait in line; between processes the lock is polled,
+// several times a millisecond at first. Waiting ends with the context, and a
+// write that was still waiting then has not happened. Once it has the lock, a
+// write is carried through whatever becomes of the context, so its outcome is
+// known. Readers never wait for writers.
+//
+// Do not put the file on a network drive: SQLite needs locks and shared memory
+// that those do not offer.
+package sqlitestore

@@ -1,0 +1,18 @@
+package sqlitestore
+
+import (
+	"testing"
+)
+
+// Synchronous asks SQLite for the level of the last commit of s.
+func Synchronous(t *testing.T, s *Store) string {
+	t.Helper()
+	var n int
+	err := s.writer.with(t.Context(), func(c *conn) error {
+		return c.row("SELECT synchronous FROM pragma_synchronous", nil, &n)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"OFF", "NORMAL", "FULL", "EXTRA"}[n]
+}
