@@ -1,0 +1,263 @@
+package processor
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/leasestream/leasestream/eventstream"
+)
+
+// claim is an event that this worker handles.
+type claim struct {
+	taskKey
+	step     *Step
+	pipeline *Pipeline
+	task     *Task
+	payload  *eventstream.Payload // of the input; nil if there is none
+	branches []branchResult       // of an aggregator
+	failures int
+	document int // bytes of the stream's document
+	cancel   context.CancelCauseFunc
+}
+
+// branchResult is a branch as the claim saw it; its output is read when the
+// aggregator asks for it.
+type branchResult struct {
+	result Result
+	output *eventstream.Payload
+}
+
+// claiming is the part of an edit that claims events. The edit may run again on
+// fresher content, so it begins by giving back what the run before took.
+type claiming struct {
+	w      *worker
+	stream string
+	want   int
+	got    []*claim
+}
+
+// run claims up to want events of the stream, and gives back those that carry
+// our key although nobody here works on them.
+func (c *claiming) run(s *eventstream.Stream) error {
+	c.reset()
+	pl := c.w.pipelines[s.Attr("definition")]
+	if pl == nil || s.IsDone() {
+		return nil
+	}
+	if err := c.giveBackStrays(s); err != nil {
+		return err
+	}
+	now := c.w.p.scope.Now()
+	for e := range s.Claimable(now, c.w.place(s.Len())) {
+		if len(c.got) >= c.want {
+			return nil
+		}
+		step := pl.Step(e.Topic())
+		if step == nil {
+			continue
+		}
+		if err := c.take(s, pl, step, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event) error {
+	if due := e.Time("created").Add(step.Delay); step.Delay > 0 && e.Attempt() == 0 && due.After(c.w.p.scope.Now()) {
+		return s.Update(e, "due", eventstream.FormatTime(due))
+	}
+	spent := e.Failures() >= step.Retry.attempts()
+	if spent && step.OnFailure == "" {
+		return s.Abort(e, "", lastError(e))
+	}
+	if !c.w.reserve(pl, step) {
+		return nil
+	}
+	var attrs []string
+	if step.Timeout > 0 {
+		attrs = []string{"timeout", step.Timeout.String()}
+	}
+	if err := s.Claim(e, c.w.id, attrs...); err != nil {
+		c.w.unreserve(pl, step)
+		return err
+	}
+	cl := c.w.newClaim(s, pl, step, e, c.stream)
+	c.got = append(c.got, cl)
+	c.w.enlist(cl)
+	return nil
+}
+
+// lastError is why the last attempt failed.
+func lastError(e *eventstream.Event) string {
+	if attempts := e.Attempts(); len(attempts) > 0 {
+		return attempts[len(attempts)-1].Error
+	}
+	return "its retries are spent"
+}
+
+// giveBackStrays puts claims of ours that nobody here works on back to init: an
+// edit whose outcome stayed unknown may have left them.
+func (c *claiming) giveBackStrays(s *eventstream.Stream) error {
+	if !c.w.isSuspect(c.stream) {
+		return nil
+	}
+	var strays []*eventstream.Event
+	for e := range s.ByStatus(eventstream.Inprocess) {
+		if e.Running() && e.Key() == c.w.id && !c.w.works(taskKey{c.stream, s.Run(), e.ID(), e.Attempt()}) {
+			strays = append(strays, e)
+		}
+	}
+	for _, e := range strays {
+		if err := s.GiveBack(e, c.w.p.scope.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reset gives back what was claimed, when the edit runs again or failed.
+func (c *claiming) reset() {
+	for _, cl := range c.got {
+		c.w.delist(cl)
+		c.w.unreserve(cl.pipeline, cl.step)
+	}
+	c.got = nil
+}
+
+func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {
+	cl := &claim{
+		taskKey:  taskKey{stream, s.Run(), e.ID(), e.Attempt()},
+		step:     step,
+		pipeline: pl,
+		failures: e.Failures(),
+		document: s.Size(),
+		task: &Task{
+			Stream: stream, Run: s.Run(), Event: e.ID(), Step: step.Name, Attempt: e.Attempt(), Join: e.IsJoin(),
+		},
+	}
+	source := e
+	if cl.task.Join {
+		source = e.Prev()
+		for r := range s.Results(e.Prev()) {
+			cl.branches = append(cl.branches, newBranchResult(r))
+		}
+	}
+	if input, ok := source.Input(); ok {
+		cl.payload = &input
+	}
+	return cl
+}
+
+func newBranchResult(r eventstream.Result) branchResult {
+	b := branchResult{result: Result{ID: r.Last.ID(), Status: r.Last.Status().String()}}
+	if r.Failed {
+		b.result.Error = failureText(r.Last)
+		return b
+	}
+	if output, ok := r.Last.Output(); ok {
+		b.output = &output
+	}
+	return b
+}
+
+// failureText says why a branch failed; never "".
+func failureText(last *eventstream.Event) string {
+	if msg := last.Msg(); msg != "" && last.Status() != eventstream.Completed {
+		return msg
+	}
+	if branches, _, failed := last.Tally(); failed > 0 {
+		return fmt.Sprintf("%d of %d branches failed", failed, branches)
+	}
+	return last.Status().String()
+}
+
+// load reads what the handler needs and lies in blobs of its own.
+func (w *worker) load(ctx context.Context, cl *claim) error {
+	if cl.payload != nil {
+		input, err := w.p.Payload(ctx, *cl.payload)
+		if err != nil {
+			return err
+		}
+		cl.task.Input = input
+	}
+	if cl.task.Join {
+		cl.task.results = w.results(ctx, cl)
+	}
+	return nil
+}
+
+func (w *worker) results(ctx context.Context, cl *claim) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		for _, b := range cl.branches {
+			r := b.result
+			if b.output != nil {
+				output, err := w.p.Payload(ctx, *b.output)
+				if err != nil {
+					yield(r, fmt.Errorf("result of event %s: %w", r.ID, err))
+					return
+				}
+				r.Output = output
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// enlist puts a claim on the worker's list, before the edit that makes it is
+// submitted; delist takes it off when its outcome is written or given up.
+func (w *worker) enlist(cl *claim) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[cl.taskKey] = cl
+}
+
+func (w *worker) delist(cl *claim) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, cl.taskKey)
+}
+
+func (w *worker) works(key taskKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running[key] != nil
+}
+
+// reserve takes a place of a step with limited concurrency.
+func (w *worker) reserve(pl *Pipeline, step *Step) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := stepKey{pl.definition, step.Name}
+	if step.Concurrency > 0 && w.perStep[key] >= step.Concurrency {
+		return false
+	}
+	w.perStep[key]++
+	return true
+}
+
+func (w *worker) unreserve(pl *Pipeline, step *Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.perStep[stepKey{pl.definition, step.Name}]--
+}
+
+func (w *worker) isSuspect(stream string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.suspect[stream]
+	return ok
+}
+
+func (w *worker) setSuspect(stream string, on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if on {
+		w.suspect[stream] = struct{}{}
+	} else {
+		delete(w.suspect, stream)
+	}
+}

@@ -1,0 +1,298 @@
+package processor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// dispatch finds events and puts them into free slots until ctx ends. handlerCtx
+// is what handlers live under: it outlasts ctx by the grace time.
+func (w *worker) dispatch(ctx, handlerCtx context.Context) {
+	poll := newPoller(w)
+	defer poll.stop()
+	queue := poll.look(ctx)
+	for ctx.Err() == nil {
+		queue = w.fill(ctx, handlerCtx, queue)
+		select {
+		case <-ctx.Done():
+		case <-w.freed:
+		case <-w.sub.c:
+			queue = enqueue(queue, w.mine(w.sub.take())...)
+		case <-poll.c():
+			queue = enqueue(queue, poll.look(ctx)...)
+		}
+	}
+}
+
+// mine keeps the streams that this worker is restricted to.
+func (w *worker) mine(names []string) []string {
+	if w.only == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(w.only, name) })
+}
+
+func enqueue(queue []string, names ...string) []string {
+	for _, name := range names {
+		if !slices.Contains(queue, name) {
+			queue = append(queue, name)
+		}
+	}
+	return queue
+}
+
+// fill claims events for the free slots, one stream after the other. A stream
+// that gave all that was asked for goes to the end of the queue; one that gave
+// less has no more.
+func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string {
+	for len(queue) > 0 && ctx.Err() == nil {
+		free := w.takeSlots()
+		if free == 0 {
+			return queue
+		}
+		name := queue[0]
+		queue = queue[1:]
+		claims, err := w.claim(ctx, name, free)
+		w.freeSlots(free - len(claims))
+		if err != nil {
+			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
+			continue
+		}
+		for _, cl := range claims {
+			w.handlers.Go(func() { w.occupy(handlerCtx, cl) })
+		}
+		if len(claims) == free {
+			queue = append(queue, name)
+		}
+	}
+	return queue
+}
+
+// takeSlots takes all free slots, freeSlots gives some back.
+func (w *worker) takeSlots() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	free := w.slots - w.busy
+	w.busy = w.slots
+	return free
+}
+
+func (w *worker) freeSlots(n int) {
+	if n == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.busy -= n
+	w.mu.Unlock()
+	select {
+	case w.freed <- struct{}{}:
+	default:
+	}
+}
+
+// claim claims up to n events of a stream.
+func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, error) {
+	c := &claiming{w: w, stream: name, want: n}
+	suspect := w.isSuspect(name)
+	_, err := w.p.edit(ctx, name, c.run)
+	if err != nil {
+		c.reset()
+		if errors.Is(err, scope.ErrOutcomeUnknown) {
+			w.setSuspect(name, true)
+		}
+		if errors.Is(err, ErrNoRun) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if suspect {
+		w.setSuspect(name, false)
+	}
+	return c.got, nil
+}
+
+// poller looks for streams with events to claim.
+type poller struct {
+	w       *worker
+	ticker  *time.Ticker
+	version uint64
+	last    time.Time     // of the last listing
+	wait    time.Duration // until the next
+}
+
+func newPoller(w *worker) *poller {
+	t := w.p.timing
+	interval := t.poll
+	if _, ok := w.p.scope.Store().(store.Versioner); ok && t.look > 0 {
+		interval = t.look
+	}
+	return &poller{w: w, ticker: time.NewTicker(interval), wait: t.poll}
+}
+
+func (p *poller) stop()               { p.ticker.Stop() }
+func (p *poller) c() <-chan time.Time { return p.ticker.C }
+
+// look returns the streams that seem to have work. On a local store most calls
+// ask only whether anything was written at all.
+func (p *poller) look(ctx context.Context) []string {
+	due := time.Since(p.last) >= p.wait
+	if v, ok := p.w.p.scope.Store().(store.Versioner); ok && !due {
+		version, err := v.Version(ctx)
+		if err != nil || version == p.version || p.w.full() {
+			return nil
+		}
+		p.version = version
+	} else if !due {
+		return nil
+	}
+	p.last = time.Now()
+	names := p.w.list(ctx)
+	p.pace(len(names) > 0)
+	return names
+}
+
+// pace waits longer from poll to poll while there is nothing to do.
+func (p *poller) pace(busy bool) {
+	t := p.w.p.timing
+	if busy || p.w.busyNow() {
+		p.wait = t.poll
+		return
+	}
+	p.wait = min(t.idlePoll, p.wait*2)
+}
+
+func (w *worker) full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy >= w.slots
+}
+
+func (w *worker) busyNow() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.running) > 0
+}
+
+// list returns the streams with work for this worker, and looks after the
+// handlers whose streams were steered.
+func (w *worker) list(ctx context.Context) []string {
+	var names []string
+	for blob, err := range w.blobs(ctx) {
+		if err != nil {
+			if ctx.Err() == nil {
+				w.log.WarnContext(ctx, "poll", "err", err)
+			}
+			break
+		}
+		name, ok := nameOf(blob.Name)
+		if !ok {
+			continue
+		}
+		summary, known := eventstream.ParseSummary(blob.Metadata)
+		w.followSteer(ctx, name, blob.Metadata["steer"], known)
+		if !known || w.hasWork(name, summary) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// blobs lists the streams, or looks at those the worker is restricted to.
+func (w *worker) blobs(ctx context.Context) func(yield func(*store.Info, error) bool) {
+	st := w.p.scope.Store()
+	if w.only == nil {
+		return st.List(ctx, streamPrefix)
+	}
+	return func(yield func(*store.Info, error) bool) {
+		for _, name := range w.only {
+			info, err := st.Stat(ctx, BlobOf(name), nil)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				info.Name = BlobOf(name)
+			}
+			if !yield(info, err) {
+				return
+			}
+		}
+	}
+}
+
+// hasWork says from the metadata alone whether a stream is worth an edit.
+func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
+	pl := w.pipelines[summary.Definition]
+	switch {
+	case summary.Status.Final() || pl == nil:
+		return false
+	case w.isSuspect(name) || summary.Ready == nil:
+		return true
+	case summary.Paused:
+		return false
+	case !summary.Due.IsZero() && !summary.Due.After(w.p.scope.Now()):
+		return true
+	}
+	for step := range summary.Ready {
+		if pl.Step(step) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// followSteer stops handlers whose events were canceled, when somebody steered
+// their stream.
+func (w *worker) followSteer(ctx context.Context, name, steer string, known bool) {
+	claims := w.claimsOf(name)
+	if len(claims) == 0 || known && w.seen(name, steer) {
+		return
+	}
+	snapshot, err := w.p.Read(ctx, name)
+	if err != nil && !errors.Is(err, ErrNoRun) {
+		w.log.WarnContext(ctx, "look for cancels", "stream", name, "err", err)
+		return
+	}
+	for _, cl := range claims {
+		if err != nil {
+			cl.stop(err)
+		} else if lost := w.owns(snapshot.Stream, cl.taskKey); lost != nil {
+			cl.stop(lost)
+		}
+	}
+	w.mu.Lock()
+	w.steer[name] = steer
+	w.mu.Unlock()
+}
+
+func (w *worker) seen(name, steer string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.steer[name] == steer
+}
+
+func (w *worker) claimsOf(name string) []*claim {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var claims []*claim
+	for key, cl := range w.running {
+		if key.stream == name && cl.cancel != nil {
+			claims = append(claims, cl)
+		}
+	}
+	return claims
+}
+
+// owns reports, as an error, why an event is no longer this worker's to handle.
+func (w *worker) owns(s *eventstream.Stream, key taskKey) error {
+	if s.Run() != key.run {
+		return eventstream.ErrNotOwner
+	}
+	_, err := s.Owned(key.event, w.id, key.attempt)
+	return err
+}

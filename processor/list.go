@@ -1,0 +1,73 @@
+package processor
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// RunInfo is one line of a listing of runs.
+type RunInfo struct {
+	Name string
+	eventstream.Summary
+	// Unreadable says why the document cannot be read; nil if it can.
+	Unreadable error
+}
+
+// ListOptions restrict a listing; nil and zero fields restrict nothing.
+type ListOptions struct {
+	Status   string // of the run: inprocess, completed, aborted, canceled
+	Pipeline string
+}
+
+func (o *ListOptions) take(info RunInfo) bool {
+	return o == nil ||
+		(o.Status == "" || o.Status == info.Status.String()) &&
+			(o.Pipeline == "" || o.Pipeline == info.Pipeline)
+}
+
+// List yields the runs of the container, by name. It costs one listing; only
+// streams without our metadata are read.
+func (p *Processor) List(ctx context.Context, o *ListOptions) iter.Seq2[RunInfo, error] {
+	return func(yield func(RunInfo, error) bool) {
+		for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
+			if err != nil {
+				yield(RunInfo{}, err)
+				return
+			}
+			name, ok := nameOf(blob.Name)
+			if !ok {
+				continue
+			}
+			info, err := p.runInfo(ctx, name, blob)
+			if errors.Is(err, ErrNoRun) {
+				continue // it went away while we looked
+			}
+			if err == nil && !o.take(info) {
+				continue
+			}
+			if !yield(info, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *Processor) runInfo(ctx context.Context, name string, blob *store.Info) (RunInfo, error) {
+	if summary, ok := eventstream.ParseSummary(blob.Metadata); ok {
+		return RunInfo{Name: name, Summary: summary}, nil
+	}
+	snapshot, err := p.Read(ctx, name)
+	if errors.Is(err, eventstream.ErrMalformed) {
+		return RunInfo{Name: name, Summary: eventstream.Summary{Updated: blob.LastModified}, Unreadable: err}, nil
+	}
+	if err != nil {
+		return RunInfo{}, err
+	}
+	summary := snapshot.Stream.Summary()
+	summary.Updated = blob.LastModified
+	return RunInfo{Name: name, Summary: summary}, nil
+}

@@ -1,0 +1,119 @@
+package processor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+)
+
+// ErrOutcome is matched when an outcome cannot be carried out: a step that does
+// not exist, a message that is no JSON, a policy that cannot be.
+var ErrOutcome = errors.New("invalid outcome")
+
+// Outcome is how a handler ends: [Complete], [Next], [Split], [Wait] or [Abort].
+// The zero Outcome completes the event without an output.
+type Outcome struct {
+	kind     outcomeKind
+	output   any // of Complete
+	branches []Branch
+	join     string
+	policy   eventstream.Policy
+	timeout  time.Duration
+	reason   string
+}
+
+type outcomeKind uint8
+
+const (
+	outcomeComplete outcomeKind = iota
+	outcomeNext
+	outcomeSplit
+	outcomeWait
+	outcomeAbort
+)
+
+// Branch is one message of a split, or the one of a Next.
+type Branch struct {
+	Step    string
+	Message any // encoded as JSON; json.RawMessage is taken as it is
+	// Number of the thread that the branch becomes; 0 takes the next unused one.
+	Number int
+	// Delay is how long the event is not to be claimed.
+	Delay time.Duration
+}
+
+// Complete ends the event, and with it the branch, with an output, which is
+// encoded as JSON; nil for none.
+func Complete(output any) Outcome { return Outcome{kind: outcomeComplete, output: output} }
+
+// Next hands on to a step in the same thread.
+func Next(step string, message any) Outcome {
+	return Outcome{kind: outcomeNext, branches: []Branch{{Step: step, Message: message}}}
+}
+
+// Split ends in branches: one event of the step for each message, worked on in
+// parallel. No messages at all are an empty split.
+func Split(step string, messages ...any) Outcome {
+	branches := make([]Branch, len(messages))
+	for i, m := range messages {
+		branches[i] = Branch{Step: step, Message: m}
+	}
+	return SplitTo(branches...)
+}
+
+// SplitTo is Split with a step and number of its own for each branch.
+func SplitTo(branches ...Branch) Outcome {
+	return Outcome{kind: outcomeSplit, branches: branches}
+}
+
+// Join names the aggregator of a split: the step that is created once, when all
+// branches have ended.
+func (o Outcome) Join(step string) Outcome { o.join = step; return o }
+
+// Policy says what failed branches of a split do; the default is to wait for
+// all.
+func (o Outcome) Policy(p eventstream.Policy) Outcome { o.policy = p; return o }
+
+// Timeout ends a split early: after it, open branches are canceled and the
+// aggregator works with what there is. 0: never.
+func (o Outcome) Timeout(d time.Duration) Outcome { o.timeout = d; return o }
+
+// Delay makes the events of a Next or Split wait before they may be claimed.
+func (o Outcome) Delay(d time.Duration) Outcome {
+	branches := append([]Branch(nil), o.branches...)
+	for i := range branches {
+		branches[i].Delay = d
+	}
+	o.branches = branches
+	return o
+}
+
+// Wait leaves the event to someone outside — a person, another system — who
+// completes it with [Processor.Complete] or the command line. After the timeout
+// it counts as failed and is tried again; 0 waits without end.
+func Wait(timeout time.Duration) Outcome { return Outcome{kind: outcomeWait, timeout: timeout} }
+
+// Abort ends the event, and with it the branch, as failed. It is not tried
+// again.
+func Abort(reason string) Outcome { return Outcome{kind: outcomeAbort, reason: reason} }
+
+// encode gives a value as JSON; nil for a nil value.
+func encode(value any) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		if len(v) > 0 && !json.Valid(v) {
+			return nil, fmt.Errorf("%w: message is no JSON: %.80q", ErrOutcome, v)
+		}
+		return v, nil
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOutcome, err)
+	}
+	return data, nil
+}

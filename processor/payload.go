@@ -1,0 +1,88 @@
+package processor
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// ErrPayload: a payload's blob is missing or is not what the stream says it is.
+var ErrPayload = errors.New("payload cannot be read")
+
+const (
+	// inlineLimit is the size in bytes over which a payload gets a blob of its own
+	// (claim check), inlineLimitWide the one in a document beyond wideDocument:
+	// every commit writes the whole document.
+	inlineLimit     = 4 << 10
+	inlineLimitWide = 256
+	wideDocument    = 1 << 20
+)
+
+// payloads writes the payloads of one event.
+type payloads struct {
+	p        *Processor
+	run      string
+	event    string
+	document int // bytes of the stream's document
+}
+
+// put makes a payload of a value, in a blob of its own if it is large. Only the
+// reference in the document finds that blob, so an attempt that comes to nothing
+// overwrites nothing.
+func (w *payloads) put(ctx context.Context, kind string, value any) (*eventstream.Payload, error) {
+	data, err := encode(value)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	limit := inlineLimit
+	if w.document > wideDocument {
+		limit = inlineLimitWide
+	}
+	if len(data) <= limit {
+		return eventstream.JSON(data), nil
+	}
+	blob := payloadBlob(w.run, w.event, strings.ToLower(rand.Text()[:16]), kind)
+	ctx, cancel := context.WithTimeout(ctx, w.p.timing.payloadIO)
+	defer cancel()
+	_, err = w.p.scope.Store().Put(ctx, blob, data, &store.PutOptions{
+		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
+		ContentType: "application/json",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write payload of event %s: %w", w.event, err)
+	}
+	sum := sha256.Sum256(data)
+	return &eventstream.Payload{Ref: blob, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}, nil
+}
+
+// Payload returns the JSON of a payload, read from its blob if it has one, whose
+// size and hash are checked. ErrPayload if that is not possible.
+func (p *Processor) Payload(ctx context.Context, payload eventstream.Payload) (json.RawMessage, error) {
+	if payload.Ref == "" {
+		return payload.JSON, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timing.payloadIO)
+	defer cancel()
+	object, err := p.scope.Store().Get(ctx, payload.Ref, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(object.Body)) != payload.Bytes {
+		return nil, fmt.Errorf("%w: blob %q has %d bytes, the stream says %d", ErrPayload, payload.Ref, len(object.Body), payload.Bytes)
+	}
+	if sum := sha256.Sum256(object.Body); hex.EncodeToString(sum[:]) != payload.SHA256 {
+		return nil, fmt.Errorf("%w: the hash of blob %q is not the one in the stream", ErrPayload, payload.Ref)
+	}
+	return object.Body, nil
+}

@@ -1,0 +1,199 @@
+package processor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor/bus"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+var (
+	// ErrNoRun: there is no run of that name.
+	ErrNoRun = errors.New("no such run")
+	// ErrConflict: the name is taken by a run of another definition or input.
+	ErrConflict = errors.New("another run has that name")
+)
+
+// Processor starts, runs, watches and steers runs in one container. It is safe
+// for concurrent use.
+type Processor struct {
+	scope  *scope.Scope
+	log    *slog.Logger
+	bus    bus.Bus
+	timing timing
+	hub    hub
+}
+
+// Options of a Processor; nil means the defaults.
+type Options struct {
+	// Logger gets what happens to runs and workers; nil: nothing is logged.
+	Logger *slog.Logger
+	// Bus carries doorbells to workers of other processes; nil: they poll.
+	Bus bus.Bus
+}
+
+// New makes a processor over the container of a scope. The scope stays the
+// caller's, who closes it after all else.
+func New(sc *scope.Scope, o *Options) *Processor {
+	p := &Processor{scope: sc, log: slog.New(slog.DiscardHandler), timing: timingOf(sc.Store())}
+	if o != nil && o.Logger != nil {
+		p.log = o.Logger
+	}
+	if o != nil {
+		p.bus = o.Bus
+	}
+	return p
+}
+
+// timing is how often things are looked at, by kind of store.
+type timing struct {
+	look      time.Duration // between looks at the version of a local store; 0: it has none
+	poll      time.Duration // between polls while there is something to do
+	idlePoll  time.Duration // between polls after a long time of nothing
+	sweep     time.Duration // between sweeps
+	lease     time.Duration // of workers and of the sweep
+	outcome   time.Duration // how long an outcome is tried to be written
+	payloadIO time.Duration // how long a payload may take
+}
+
+func timingOf(st store.Store) timing {
+	if store.IsLocal(st) {
+		return timing{
+			look: 10 * time.Millisecond, poll: 200 * time.Millisecond, idlePoll: 200 * time.Millisecond,
+			sweep: 2 * time.Second, lease: 15 * time.Second, outcome: time.Minute, payloadIO: time.Minute,
+		}
+	}
+	return timing{
+		poll: 2 * time.Second, idlePoll: 30 * time.Second,
+		sweep: 30 * time.Second, lease: 60 * time.Second, outcome: 2 * time.Minute, payloadIO: 5 * time.Minute,
+	}
+}
+
+// edit is scope.Edit on the stream of a run, with everybody told of what it did.
+func (p *Processor) edit(ctx context.Context, name string, f func(*eventstream.Stream) error) (*scope.Result, error) {
+	res, err := p.scope.Edit(ctx, BlobOf(name), f)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.tell(ctx, name, res)
+	return res, nil
+}
+
+// tell rings for the events an edit created and wakes who waits in this process.
+func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
+	if !res.Changed {
+		return
+	}
+	p.hub.ring(name)
+	if p.bus == nil || len(res.Created) == 0 {
+		return
+	}
+	bells := make([]bus.Doorbell, len(res.Created))
+	for i, e := range res.Created {
+		bells[i] = bus.Doorbell{Stream: name, Event: e.ID, Step: e.Topic}
+	}
+	if err := p.bus.Ring(ctx, bells...); err != nil {
+		p.log.WarnContext(ctx, "doorbells were not rung; workers find the events by polling", "stream", name, "err", err)
+	}
+}
+
+// Read returns the stream of a run as it is now. ErrNoRun if there is none.
+func (p *Processor) Read(ctx context.Context, name string) (*scope.Snapshot, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	snapshot, err := p.scope.Read(ctx, BlobOf(name))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+	}
+	return snapshot, err
+}
+
+// End is how a run ended.
+type End struct {
+	Name, Run string
+	Status    eventstream.Status // completed, aborted or canceled
+	WithError bool               // it completed, but something in it did not
+	Msg       string             // why it was aborted or canceled
+	Output    json.RawMessage    // of the last step; nil if there is none
+}
+
+// Await waits until a run has ended. progress, if not nil, is called with each
+// new state that is seen.
+func (p *Processor) Await(ctx context.Context, name string, progress func(eventstream.Summary)) (*End, error) {
+	sub := p.hub.subscribe()
+	defer p.hub.leave(sub)
+	ticker := time.NewTicker(p.timing.poll)
+	defer ticker.Stop()
+	lastETag := ""
+	for {
+		info, err := p.scope.Store().Stat(ctx, BlobOf(name), nil)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if info.ETag != lastETag {
+			lastETag = info.ETag
+			end, err := p.lookForEnd(ctx, name, info, progress)
+			if end != nil || err != nil {
+				return end, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-sub.c:
+			sub.take()
+		case <-ticker.C:
+		}
+	}
+}
+
+// lookForEnd reads the stream only when its metadata say that the run has ended,
+// or nothing.
+func (p *Processor) lookForEnd(ctx context.Context, name string, info *store.Info, progress func(eventstream.Summary)) (*End, error) {
+	summary, ok := eventstream.ParseSummary(info.Metadata)
+	if ok && !summary.Status.Final() {
+		if progress != nil {
+			progress(summary)
+		}
+		return nil, nil
+	}
+	snapshot, err := p.Read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if progress != nil {
+		progress(snapshot.Stream.Summary())
+	}
+	if !snapshot.Stream.IsDone() {
+		return nil, nil
+	}
+	return p.end(ctx, name, snapshot.Stream)
+}
+
+func (p *Processor) end(ctx context.Context, name string, s *eventstream.Stream) (*End, error) {
+	last := s.Last()
+	end := &End{Name: name, Run: s.Run(), Msg: last.Msg()}
+	end.Status, end.WithError = s.Status()
+	if output, ok := last.Output(); ok {
+		data, err := p.Payload(ctx, output)
+		if err != nil {
+			return nil, err
+		}
+		end.Output = data
+	}
+	return end, nil
+}

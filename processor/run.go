@@ -1,0 +1,302 @@
+package processor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope"
+)
+
+// occupy works in one slot: it runs a claim's handler, writes its outcome, and
+// goes on with the event that the same edit claimed, if there was one.
+func (w *worker) occupy(ctx context.Context, cl *claim) {
+	defer w.freeSlots(1)
+	for cl != nil {
+		out, err := w.handle(ctx, cl)
+		cl = w.report(ctx, cl, out, err)
+	}
+}
+
+// handle runs the handler under a context that ends with the claim.
+func (w *worker) handle(ctx context.Context, cl *claim) (Outcome, error) {
+	if cl.failures >= cl.step.Retry.attempts() {
+		return Outcome{}, errSpent
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w.mu.Lock()
+	cl.cancel = cancel
+	w.mu.Unlock()
+	if cl.step.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, cl.step.Timeout, ErrTimeout)
+		defer stop()
+	}
+	if err := w.load(ctx, cl); err != nil {
+		return Outcome{}, err
+	}
+	out, err := call(ctx, cl.step.Handler, cl.task)
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		return out, fmt.Errorf("%w: %w", cause, err)
+	}
+	return out, err
+}
+
+// errSpent stands for the outcome of an event whose retries were spent before
+// this worker claimed it.
+var errSpent = errors.New("its retries are spent")
+
+// call runs a handler; a panic is an error with its stack.
+func call(ctx context.Context, h Handler, t *Task) (out Outcome, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return h(ctx, t)
+}
+
+func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, why)) }
+
+// report writes the outcome of a claim and, in the same edit, claims the next
+// event for the slot. It returns that claim, or nil.
+func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) *claim {
+	defer w.delist(cl)
+	defer w.unreserve(cl.pipeline, cl.step)
+	log := w.log.With("stream", cl.stream, "event", cl.event, "attempt", cl.attempt)
+	if errors.Is(err, ErrWorkerLost) || errors.Is(err, ErrCanceled) {
+		log.InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
+		return nil
+	}
+	editCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.p.timing.outcome)
+	defer cancel()
+	verdict, err := w.prepare(editCtx, cl, out, err)
+	if err != nil {
+		// Nothing was written: the event is still ours, and is given back as one
+		// that nobody works on.
+		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
+		w.setSuspect(cl.stream, true)
+		return nil
+	}
+	return w.write(editCtx, cl, verdict, log)
+}
+
+type logger interface {
+	InfoContext(ctx context.Context, msg string, args ...any)
+	WarnContext(ctx context.Context, msg string, args ...any)
+}
+
+func (w *worker) write(ctx context.Context, cl *claim, v *verdict, log logger) *claim {
+	next := &claiming{w: w, stream: cl.stream}
+	if !w.ending() {
+		next.want = 1
+	}
+	_, err := w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
+		if err := w.owns(s, cl.taskKey); err != nil {
+			return err
+		}
+		if err := v.apply(s, s.Event(cl.event)); err != nil {
+			return err
+		}
+		return next.run(s)
+	})
+	if err == nil {
+		if len(next.got) > 0 {
+			return next.got[0]
+		}
+		return nil
+	}
+	next.reset()
+	switch {
+	case errors.Is(err, eventstream.ErrNotOwner) || errors.Is(err, ErrNoRun):
+		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
+	case errors.Is(err, scope.ErrOutcomeUnknown):
+		log.WarnContext(ctx, "whether the outcome was written is not known; if not, the event will run again", "err", err)
+		w.setSuspect(cl.stream, true)
+	default:
+		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
+		w.setSuspect(cl.stream, true)
+	}
+	return nil
+}
+
+// ending reports whether the worker takes no more work.
+func (w *worker) ending() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopping
+}
+
+// verdict is what the outcome edit does, worked out beforehand: payloads are
+// written, steps and policies are checked.
+type verdict struct {
+	step     *Step
+	kind     outcomeKind
+	failed   bool // a failed attempt, with reason
+	giveBack bool // the attempt is as if it had not been
+	attempt  int
+	reason   string
+	output   *eventstream.Payload
+	branches []eventstream.NewEvent
+	delays   []time.Duration
+	split    eventstream.SplitOptions
+	timeout  time.Duration
+	fallback *eventstream.NewEvent // the step of on_failure
+	now      func() time.Time
+}
+
+// prepare turns what a handler returned into a verdict. An error means that a
+// payload could not be written.
+func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure error) (*verdict, error) {
+	v := &verdict{step: cl.step, kind: out.kind, attempt: cl.attempt, timeout: out.timeout, now: w.p.scope.Now}
+	switch {
+	case errors.Is(failure, ErrShutdown):
+		v.giveBack = true
+		return v, nil
+	case errors.Is(failure, errSpent):
+		v.kind, v.reason = outcomeAbort, failure.Error()
+	case failure != nil:
+		v.failed, v.reason = true, failure.Error()
+	case out.kind == outcomeAbort:
+		v.reason = out.reason
+	default:
+		if err := w.check(cl, out); err != nil {
+			v.kind, v.reason = outcomeAbort, err.Error()
+		}
+	}
+	v.reason = printable(v.reason)
+	pw := &payloads{p: w.p, run: cl.run, event: cl.event, document: cl.document}
+	if v.failed || v.kind == outcomeAbort {
+		return v, v.prepareFallback(ctx, cl, pw)
+	}
+	return v, v.preparePayloads(ctx, cl, out, pw)
+}
+
+// check refuses outcomes that name steps which do not exist.
+func (w *worker) check(cl *claim, out Outcome) error {
+	for _, b := range out.branches {
+		if cl.pipeline.Step(b.Step) == nil {
+			return fmt.Errorf("%w of step %q: pipeline %q has no step %q", ErrOutcome, cl.step.Name, cl.pipeline.Name(), b.Step)
+		}
+		if _, err := encode(b.Message); err != nil {
+			return err
+		}
+	}
+	if out.join != "" && cl.pipeline.Step(out.join) == nil {
+		return fmt.Errorf("%w of step %q: pipeline %q has no step %q to join in", ErrOutcome, cl.step.Name, cl.pipeline.Name(), out.join)
+	}
+	_, err := encode(out.output)
+	return err
+}
+
+func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, pw *payloads) (err error) {
+	if v.output, err = pw.put(ctx, "out", out.output); err != nil {
+		return err
+	}
+	for _, b := range out.branches {
+		input, err := pw.put(ctx, "in", b.Message)
+		if err != nil {
+			return err
+		}
+		v.branches = append(v.branches, eventstream.NewEvent{Name: b.Step, Input: input, Branch: b.Number})
+		v.delays = append(v.delays, max(b.Delay, cl.pipeline.Step(b.Step).Delay))
+	}
+	v.split = eventstream.SplitOptions{Join: out.join, Policy: out.policy}
+	return nil
+}
+
+// prepareFallback makes the message of the step that takes over when all
+// retries have failed.
+func (v *verdict) prepareFallback(ctx context.Context, cl *claim, pw *payloads) error {
+	last := !v.failed || cl.failures+1 >= cl.step.Retry.attempts()
+	if cl.step.OnFailure == "" || !last {
+		return nil
+	}
+	message := map[string]any{"input": cl.task.Input, "error": v.reason}
+	input, err := pw.put(ctx, "in", message)
+	if err != nil {
+		return err
+	}
+	v.fallback = &eventstream.NewEvent{Name: cl.step.OnFailure, Input: input}
+	return nil
+}
+
+// apply carries the verdict out. It depends on the stream alone, and may run
+// again on fresher content.
+func (v *verdict) apply(s *eventstream.Stream, e *eventstream.Event) error {
+	switch {
+	case v.giveBack:
+		return s.GiveBack(e, time.Time{})
+	case v.failed:
+		return v.applyFailure(s, e)
+	}
+	switch v.kind {
+	case outcomeNext:
+		_, err := s.Next(e, v.dated(0))
+		return err
+	case outcomeSplit:
+		return v.applySplit(s, e)
+	case outcomeWait:
+		return s.Wait(e, v.timeout)
+	case outcomeAbort:
+		return v.giveUp(s, e)
+	}
+	return s.Complete(e, v.output)
+}
+
+// dated is a new event with the time from which it may be claimed.
+func (v *verdict) dated(i int) eventstream.NewEvent {
+	n := v.branches[i]
+	if v.delays[i] > 0 {
+		n.Due = v.now().Add(v.delays[i])
+	}
+	return n
+}
+
+func (v *verdict) applySplit(s *eventstream.Stream, e *eventstream.Event) error {
+	branches := make([]eventstream.NewEvent, len(v.branches))
+	for i := range v.branches {
+		branches[i] = v.dated(i)
+	}
+	split := v.split
+	if v.timeout > 0 {
+		split.Due = v.now().Add(v.timeout)
+	}
+	_, err := s.Split(e, branches, &split)
+	if errors.Is(err, eventstream.ErrBranch) {
+		return s.Abort(e, "", err.Error())
+	}
+	return err
+}
+
+// applyFailure records a failed attempt and puts the event back to be tried
+// again, or gives up.
+func (v *verdict) applyFailure(s *eventstream.Stream, e *eventstream.Event) error {
+	if err := s.Fail(e, eventstream.Attempt{N: v.attempt, Error: v.reason}); err != nil {
+		return err
+	}
+	failures := e.Failures()
+	if failures >= v.step.Retry.attempts() {
+		return v.giveUp(s, e)
+	}
+	return s.GiveBack(e, v.now().Add(jitter(v.step.Retry.wait(failures))))
+}
+
+func (v *verdict) giveUp(s *eventstream.Stream, e *eventstream.Event) error {
+	if v.fallback == nil {
+		return s.Abort(e, "", v.reason)
+	}
+	_, err := s.Next(e, *v.fallback)
+	return err
+}
+
+// jitter spreads waits over half to all of their length, so that what failed
+// together is not tried together.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + time.Duration(rand.Int64N(int64(d/2)+1))
+}

@@ -1,0 +1,244 @@
+package processor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// sweep cares for all open runs of the container, as long as this worker has the
+// lease for it; one worker at a time has.
+func (w *worker) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		lease, err := w.p.scope.Hold(ctx, sweepLock, &scope.HoldOptions{Duration: w.p.timing.lease, Create: true})
+		if err != nil {
+			if !errors.Is(err, store.ErrLeaseHeld) && ctx.Err() == nil {
+				w.log.WarnContext(ctx, "sweep", "err", err)
+			}
+			sleep(ctx, w.p.timing.lease)
+			continue
+		}
+		w.sweepUnder(ctx, lease)
+		if err := lease.Release(context.WithoutCancel(ctx)); err != nil {
+			w.log.WarnContext(ctx, "sweep lease was not released", "err", err)
+		}
+	}
+}
+
+func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(lease.Context(), cancel)
+	defer stop()
+	for ctx.Err() == nil {
+		if err := w.p.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "sweep", "err", err)
+		}
+		sleep(ctx, w.p.timing.sweep)
+	}
+}
+
+// sweepOnce looks at every open run: events of workers that are dead go back to
+// init, timeouts are enforced, runs past their deadline end.
+func (p *Processor) sweepOnce(ctx context.Context) error {
+	streams, err := p.openStreams(ctx)
+	if err != nil || len(streams) == 0 {
+		return err
+	}
+	// The workers are looked at after the streams: one that registered later has
+	// nothing in what was read.
+	alive, err := p.liveWorkers(ctx)
+	if err != nil {
+		return err
+	}
+	for name, s := range streams {
+		err := p.mend(ctx, name, s, alive)
+		if err != nil && !errors.Is(err, ErrNoRun) {
+			p.log.WarnContext(ctx, "sweep", "stream", name, "err", err)
+		}
+	}
+	return nil
+}
+
+// openStreams reads the runs that a sweep may find something to do in.
+func (p *Processor) openStreams(ctx context.Context) (map[string]*eventstream.Stream, error) {
+	streams := map[string]*eventstream.Stream{}
+	for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		name, ok := nameOf(blob.Name)
+		if summary, known := eventstream.ParseSummary(blob.Metadata); !ok || known && !p.needsSweep(summary) {
+			continue
+		}
+		snapshot, err := p.Read(ctx, name)
+		switch {
+		case errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrMalformed):
+		case err != nil:
+			return nil, err
+		default:
+			streams[name] = snapshot.Stream
+		}
+	}
+	return streams, nil
+}
+
+func (p *Processor) needsSweep(s eventstream.Summary) bool {
+	now := p.scope.Now()
+	return !s.Status.Final() && (s.Running == nil || len(s.Running) > 0 ||
+		!s.Due.IsZero() && s.Due.Before(now) || !s.Deadline.IsZero() && s.Deadline.Before(now))
+}
+
+// liveWorkers lists who works. A lease whose holder is dead is broken first, and
+// so is one that has expired: a holder that comes back cannot renew it any more.
+func (p *Processor) liveWorkers(ctx context.Context) (map[string]bool, error) {
+	alive := map[string]bool{}
+	for blob, err := range p.scope.Store().List(ctx, workerPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		id, _ := strings.CutPrefix(blob.Name, workerPrefix)
+		switch state := blob.Lease.State; {
+		case state.Locked() && !p.scope.IsDead(blob.Lease.Holder):
+			alive[id] = true
+		case state.Locked() || state == store.LeaseExpired:
+			_, err := p.scope.Store().Lease(ctx, blob.Name, &store.LeaseRequest{Action: store.LeaseBreak})
+			if err != nil {
+				// Not known to be dead: to be on the safe side it is alive.
+				alive[id] = true
+			}
+		}
+	}
+	return alive, nil
+}
+
+// mend edits one stream, if it needs it.
+func (p *Processor) mend(ctx context.Context, name string, s *eventstream.Stream, alive map[string]bool) error {
+	m := &mender{p: p, dead: deadKeys(s, alive), now: p.scope.Now()}
+	if !m.needed(s) {
+		return nil
+	}
+	_, err := p.edit(ctx, name, m.run)
+	return err
+}
+
+type mender struct {
+	p    *Processor
+	dead map[string]bool // workers that had claims when the stream was read, and do not live
+	now  time.Time
+}
+
+// deadKeys are the workers with claims in a stream, read before alive was, that
+// are not alive. A stream without a definition is not worked on by workers of
+// ours, and its keys mean something else.
+func deadKeys(s *eventstream.Stream, alive map[string]bool) map[string]bool {
+	dead := map[string]bool{}
+	if s.Attr("definition") == "" {
+		return dead
+	}
+	for e := range s.ByStatus(eventstream.Inprocess) {
+		if e.Running() && !alive[e.Key()] {
+			dead[e.Key()] = true
+		}
+	}
+	return dead
+}
+
+func (m *mender) needed(s *eventstream.Stream) bool {
+	if s.IsDone() {
+		return false
+	}
+	if m.expired(s) {
+		return true
+	}
+	if len(m.dead) > 0 {
+		return true
+	}
+	for e := range s.Woken(m.now) {
+		if m.overdue(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// run decides inside the edit, on the stream as it is then. A worker that was
+// dead stays dead: an ID serves one lease.
+func (m *mender) run(s *eventstream.Stream) error {
+	if s.IsDone() {
+		return nil
+	}
+	if m.expired(s) {
+		return s.Abort(s.Root(), eventstream.ByTimeout, "deadline")
+	}
+	for _, e := range m.orphans(s) {
+		if err := m.fail(s, e, fmt.Sprintf("worker %s died", e.Key())); err != nil {
+			return err
+		}
+	}
+	var overdue []*eventstream.Event
+	for e := range s.Woken(m.now) {
+		if m.overdue(e) {
+			overdue = append(overdue, e)
+		}
+	}
+	for _, e := range overdue {
+		if err := m.expire(s, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expired reports whether the run is past its deadline.
+func (m *mender) expired(s *eventstream.Stream) bool {
+	deadline, err := eventstream.ParseTime(s.Attr("deadline"))
+	return err == nil && s.Attr("paused") == "" && deadline.Before(m.now)
+}
+
+// orphans are the events whose workers are dead.
+func (m *mender) orphans(s *eventstream.Stream) []*eventstream.Event {
+	var orphans []*eventstream.Event
+	for e := range s.ByStatus(eventstream.Inprocess) {
+		if e.Running() && m.dead[e.Key()] {
+			orphans = append(orphans, e)
+		}
+	}
+	return orphans
+}
+
+// overdue reports whether a timeout has passed. Whoever handles an event
+// enforces its timeout first; the sweep comes after two more polls.
+func (m *mender) overdue(e *eventstream.Event) bool {
+	if e.Status() != eventstream.Inprocess {
+		return false
+	}
+	if e.Running() {
+		limit := e.Time("started").Add(e.Timeout() + 2*m.p.timing.poll)
+		return limit.Before(m.now)
+	}
+	return true
+}
+
+func (m *mender) expire(s *eventstream.Stream, e *eventstream.Event) error {
+	switch {
+	case e.Status() != eventstream.Inprocess:
+		return nil // an earlier one took it along
+	case e.IsSplit():
+		return s.CloseSplit(e, eventstream.ByTimeout)
+	}
+	return m.fail(s, e, fmt.Sprintf("timeout of %v", e.Timeout()))
+}
+
+func (m *mender) fail(s *eventstream.Stream, e *eventstream.Event, why string) error {
+	if err := s.Fail(e, eventstream.Attempt{N: e.Attempt(), Error: why}); err != nil {
+		return err
+	}
+	return s.GiveBack(e, time.Time{})
+}

@@ -1,0 +1,281 @@
+package processor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/leasestream/leasestream/processor/bus"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// WorkOptions of a worker; nil means the defaults.
+type WorkOptions struct {
+	// ID names the worker in the streams; "" makes HOST-PID-RANDOM. A worker that
+	// lost its lease goes on under an ID with another random part.
+	ID string
+	// Slots is how many handlers run at a time; 0 means twice the processors.
+	Slots int
+	// Only restricts the work to these runs; nil: all.
+	Only []string
+	// Grace is how long handlers may go on after ctx has ended; then their own
+	// context ends as well. 0 means 5 s, a negative one no time at all.
+	Grace time.Duration
+}
+
+var (
+	// ErrWorkerLost is the cause with which a handler's context ends when the
+	// worker lost its lease: somebody else may have the event.
+	ErrWorkerLost = errors.New("the worker lost its lease")
+	// ErrShutdown is the cause when the worker ends.
+	ErrShutdown = errors.New("the worker shuts down")
+	// ErrCanceled is the cause when the event was canceled or taken away.
+	ErrCanceled = errors.New("the event was canceled")
+	// ErrTimeout is the cause when the step's timeout passed.
+	ErrTimeout = errors.New("the step's timeout has passed")
+)
+
+// Work runs the handlers of the pipelines until ctx ends. Then it takes no more
+// work, lets handlers finish for a grace time, gives back what is left, and
+// returns nil. Any number of workers may share a container.
+func (p *Processor) Work(ctx context.Context, o *WorkOptions, pipelines ...*Pipeline) error {
+	if o == nil {
+		o = &WorkOptions{}
+	}
+	if len(pipelines) == 0 {
+		return errors.New("a worker needs a pipeline")
+	}
+	id := o.ID
+	for {
+		if id == "" {
+			id = workerID()
+		}
+		w := newWorker(p, id, o, pipelines)
+		err := w.work(ctx)
+		if !errors.Is(err, ErrWorkerLost) {
+			return err
+		}
+		// An ID serves one lease: under a new one nothing of the old claims can be
+		// mistaken for ours.
+		p.log.WarnContext(ctx, "worker lost its lease and begins anew", "worker", id, "err", err)
+		id = ""
+	}
+}
+
+func workerID() string {
+	host, err := os.Hostname()
+	if err != nil || CheckName(host) != nil {
+		host = "host"
+	}
+	return fmt.Sprintf("%.60s-%d-%s", host, os.Getpid(), randomText(8))
+}
+
+// worker is one life of a worker, under one lease.
+type worker struct {
+	p         *Processor
+	id        string
+	log       *slog.Logger
+	slots     int
+	grace     time.Duration
+	only      []string
+	pipelines map[string]*Pipeline // :: definition → pipeline
+	sub       *subscription
+	freed     chan struct{} // has a value when a slot became free
+
+	handlers sync.WaitGroup
+	stop     context.CancelCauseFunc // ends the contexts of all handlers
+
+	mu       sync.Mutex // guards the fields below
+	stopping bool
+	busy     int                 // slots in use
+	perStep  map[stepKey]int     // handlers by step, for Step.Concurrency
+	running  map[taskKey]*claim  // what is claimed, run or reported
+	suspect  map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
+	steer    map[string]string   // the steer counter last seen, by stream
+}
+
+type stepKey struct{ definition, step string }
+
+// taskKey is one attempt of one event.
+type taskKey struct {
+	stream, run, event string
+	attempt            int
+}
+
+func newWorker(p *Processor, id string, o *WorkOptions, pipelines []*Pipeline) *worker {
+	w := &worker{
+		p: p, id: id, log: p.log.With("worker", id),
+		slots: o.Slots, grace: o.Grace, only: o.Only,
+		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
+		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
+		suspect: map[string]struct{}{}, steer: map[string]string{},
+	}
+	if w.slots <= 0 {
+		w.slots = 2 * runtime.GOMAXPROCS(0)
+	}
+	if w.grace == 0 {
+		w.grace = 5 * time.Second
+	}
+	for _, pl := range pipelines {
+		w.pipelines[pl.Definition()] = pl
+	}
+	return w
+}
+
+// work lives one lease long.
+func (w *worker) work(ctx context.Context) error {
+	lease, err := w.register(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	w.log.InfoContext(ctx, "worker started", "slots", w.slots)
+	w.sub = w.p.hub.subscribe()
+	defer w.p.hub.leave(w.sub)
+
+	handlerCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	w.stop = stop
+	defer stop(ErrShutdown)
+	loopCtx, endLoop := context.WithCancel(ctx)
+	unwatch := context.AfterFunc(lease.Context(), func() {
+		stop(fmt.Errorf("%w: %w", ErrWorkerLost, context.Cause(lease.Context())))
+		endLoop()
+	})
+	defer unwatch()
+
+	var side sync.WaitGroup
+	side.Go(func() { w.listen(loopCtx) })
+	side.Go(func() { w.sweep(loopCtx) })
+	w.dispatch(loopCtx, handlerCtx)
+	endLoop()
+	w.drain()
+	side.Wait()
+	if lost := lease.Err(); lost != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", ErrWorkerLost, lost)
+	}
+	w.unregister(ctx, lease)
+	w.log.InfoContext(ctx, "worker stopped")
+	return nil
+}
+
+// workerInfo is the content of a worker's blob.
+type workerInfo struct {
+	ID        string        `json:"id"`
+	Started   time.Time     `json:"started"`
+	Slots     int           `json:"slots"`
+	Pipelines []servedSteps `json:"pipelines"`
+}
+
+type servedSteps struct {
+	Name       string   `json:"name"`
+	Definition string   `json:"definition"`
+	Steps      []string `json:"steps"`
+}
+
+// register writes the worker's blob and takes its lease: as long as that lives,
+// what carries the worker's key is being worked on.
+func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
+	info := workerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots}
+	for _, pl := range w.pipelines {
+		served := servedSteps{Name: pl.Name(), Definition: pl.Definition()}
+		for _, step := range pl.steps {
+			served.Steps = append(served.Steps, step.Name)
+		}
+		info.Pipelines = append(info.Pipelines, served)
+	}
+	body, err := json.Marshal(info)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.p.scope.Store().Put(ctx, w.blob(), body, &store.PutOptions{
+		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
+		ContentType: "application/json",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
+	}
+	lease, err := w.p.scope.Hold(ctx, w.blob(), &scope.HoldOptions{Duration: w.p.timing.lease})
+	if err != nil {
+		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
+	}
+	return lease, nil
+}
+
+func (w *worker) blob() string { return workerPrefix + w.id }
+
+// unregister takes the worker's blob away. If that does not succeed, the sweep
+// does it later.
+func (w *worker) unregister(ctx context.Context, lease *scope.Lease) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := w.p.scope.Store().Delete(ctx, w.blob(), &store.Conditions{LeaseID: lease.ID()})
+	if err != nil {
+		w.log.WarnContext(ctx, "worker blob was not removed", "err", err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		w.log.WarnContext(ctx, "worker lease was not released", "err", err)
+	}
+}
+
+// listen takes doorbells of other processes.
+func (w *worker) listen(ctx context.Context) {
+	if w.p.bus == nil {
+		return
+	}
+	var steps []string
+	for _, pl := range w.pipelines {
+		for _, step := range pl.steps {
+			steps = append(steps, step.Name)
+		}
+	}
+	for ctx.Err() == nil {
+		err := w.p.bus.Listen(ctx, steps, func(bell bus.Doorbell) { w.sub.add(bell.Stream) })
+		if err == nil {
+			return
+		}
+		w.log.WarnContext(ctx, "doorbells are not heard; events are found by polling", "err", err)
+		sleep(ctx, w.p.timing.idlePoll)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// drain waits for the handlers: for the grace time as they are, then with their
+// contexts ended.
+func (w *worker) drain() {
+	w.mu.Lock()
+	w.stopping = true
+	w.mu.Unlock()
+	if w.grace > 0 {
+		timer := time.AfterFunc(w.grace, func() { w.stop(ErrShutdown) })
+		defer timer.Stop()
+	} else {
+		w.stop(ErrShutdown)
+	}
+	w.handlers.Wait()
+}
+
+// place is where this worker begins to look for claims in a stream, so that
+// workers do not all grab for the same event.
+func (w *worker) place(events int) int {
+	h := fnv.New32a()
+	h.Write([]byte(w.id))
+	return int(h.Sum32()) % max(1, events)
+}
