@@ -1,0 +1,86 @@
+// Package pipeline reads pipelines that are written as YAML files, and does the
+// work of their steps.
+//
+//	name: codestats
+//	steps:
+//	  - name: Folders
+//	    exec: [find, "{{.Input.root}}", -type, d]
+//	    output: lines
+//	    split: {to: Count, join: Total}
+//	  - name: Count
+//	    exec: [sh, count.sh, "{{.Input}}"]
+//	    timeout: 30s
+//	    retry: {attempts: 3, backoff: 500ms, max: 10s}
+//	  - name: Total
+//	    jq: '{files: [.results[].output.files] | add}'
+//
+// The first step is the root of each run; otherwise the order of steps means
+// nothing. [Parse] checks the whole file before anything runs and gives all that
+// is wrong with it as [Problems]. [Schema] is the JSON Schema of the file, for
+// editors.
+//
+// # What a step does
+//
+// A step is one of exec, jq and wait.
+//
+//	exec     a program and its arguments, each a template: {{.Input}},
+//	         {{.Input.city}}, {{.Event}}, {{.Stream}}, {{.Run}}, {{.Attempt}}, {{.Key}}
+//	jq       an expression with one result; no result is null
+//	wait     {timeout: 24h}: someone outside completes the event; it is the last of
+//	         its branch. To go on after it, split to it with a join.
+//
+// Its message is the JSON value that the event was given. The step of a join
+// gets {"input": …, "results": [{"id", "status", "output" | "error"}, …]}: the
+// message of the splitter, and what became of each branch, in branch order.
+//
+//	input    a jq expression that shapes the message before the step sees it
+//	results  which results a join gets: all (default), errors, none
+//	stdin    json (default): the message on one line; ndjson: for a join, the input
+//	         on the first line, then one result a line
+//	output   how stdout is read: json (default: one value; nothing is null), lines
+//	         (an array of texts), ndjson (an array of values), text, outcome
+//
+// Numbers pass through unchanged, however many digits they have.
+//
+// # What comes next
+//
+//	next        the step that gets the output as its message
+//	split       {to, join, policy, timeout, batch}: the output is an array; each of
+//	            its elements, or each batch of them, is one branch's message
+//	on_failure  the step that an event hands on to when its retries are spent
+//	delay       how long an event of this step waits after a next or a split to it
+//
+// With neither next nor split, the branch ends with the output. Steps may form
+// loops; a step may split to itself, as one that walks a tree does, and ends when
+// its output is an empty array. A loop of nothing but next goes on until a step
+// of it fails, so it is for steps that are meant to.
+//
+// With output: outcome, exec and jq say themselves what comes next, by one of
+//
+//	{"complete": VALUE}
+//	{"next": {"step": STEP, "message": VALUE, "delay": "5s"}}
+//	{"split": {"to": STEP, "messages": [VALUE, …], "join": STEP, "policy": "all", "timeout": "1m"}}
+//	{"split": {"branches": [{"step": STEP, "message": VALUE, "number": 2, "delay": "5s"}, …], "join": STEP}}
+//	{"wait": {"timeout": "1h"}}
+//	{"abort": "REASON"}
+//
+// Everything but messages, branches or step may be left out.
+//
+// # Programs
+//
+// A program is looked up in PATH or, if its name has a slash, from the folder of
+// the file, in which it also runs. It is never run through a shell. It gets its
+// message on stdin, and LEASESTREAM_STREAM, _RUN, _EVENT, _ATTEMPT and _KEY in its
+// environment. Whoever puts a message's text into an argument decides that it may
+// stand there: "-rf" is a text too.
+//
+// Each program is the head of a process group of its own. When the attempt is
+// canceled, the group gets SIGTERM and, after a grace time, SIGKILL; when the
+// program ends, by itself or not, what is left of its group is killed. On systems
+// without process groups only the program is killed.
+//
+// A missing program, a template or jq expression that fails on its message, and
+// arguments that the system does not take abort the event, since no further
+// attempt can mend them. All else — a non-zero exit status, output that cannot be
+// read — is a failed attempt, which is retried.
+package pipeline
