@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/leasestream/leasestream/cmd/internal/wire"
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// app is what one invocation of the command has to work with.
+type app struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	getenv  func(string) string
+	console io.Writer // stderr itself if a bar can be drawn there; else nil
+
+	storeURL  string
+	busURL    string
+	logLevel  choice
+	logFormat choice
+
+	// running tells that the command line was understood, so that an error from
+	// now on is none of usage.
+	running bool
+}
+
+// body is what a command does, and storeBody and runsBody what it does with an
+// open store.
+type (
+	body      = func(ctx context.Context, args []string) error
+	storeBody = func(ctx context.Context, st store.Store, args []string) error
+	runsBody  = func(ctx context.Context, p *processor.Processor, args []string) error
+)
+
+func (a *app) addCommonFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&a.storeURL, "store", wire.DefaultStore, "`URL` of the store: sqlite:PATH, mem:, or a container in Azure")
+	flags.StringVar(&a.busURL, "bus", "none", "`URL` of the message bus that rings for new work: none")
+	a.logLevel = choice{"", []string{"debug", "info", "warn", "error"}}
+	flags.Var(&a.logLevel, "log-level", "least `LEVEL` that is logged: debug, info, warn, error (default info for work, else warn)")
+	a.logFormat = choice{"text", []string{"text", "json"}}
+	flags.Var(&a.logFormat, "log-format", "`FORMAT` of the log: text, json")
+}
+
+// prepare fills in what the environment says and checks the common flags.
+func (a *app) prepare(cmd *cobra.Command, _ []string) error {
+	if err := a.setFromEnvironment(cmd.Flags()); err != nil {
+		return err
+	}
+	if a.busURL != "none" {
+		return usagef("unknown bus %q: want none", wire.Redact(a.busURL))
+	}
+	return nil
+}
+
+// do makes a command's function of its body.
+func (a *app) do(f body) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.running = true
+		return f(cmd.Context(), args)
+	}
+}
+
+// inStore runs a body on a store that must be there.
+func (a *app) inStore(f storeBody) func(*cobra.Command, []string) error {
+	return a.do(func(ctx context.Context, args []string) error {
+		return a.withStore(ctx, false, func(st store.Store) error { return f(ctx, st, args) })
+	})
+}
+
+// inRuns runs a body on the runs of a store that must be there.
+func (a *app) inRuns(f runsBody) func(*cobra.Command, []string) error {
+	return a.do(func(ctx context.Context, args []string) error {
+		return a.withRuns(ctx, false, a.stderr, func(p *processor.Processor) error { return f(ctx, p, args) })
+	})
+}
+
+// withStore opens the store, which is created if it is missing and create says
+// so, and closes it after f.
+func (a *app) withStore(ctx context.Context, create bool, f func(store.Store) error) error {
+	st, err := a.open(ctx, create)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(st), st.Close())
+}
+
+// codeNoContainer is the storage error code of a missing container, which a local
+// store is as a file.
+const codeNoContainer = "ContainerNotFound"
+
+// open opens the store. Whoever may use a container but not create one has
+// nothing to create: then it is there, or the first request says what is wrong.
+func (a *app) open(ctx context.Context, create bool) (store.Store, error) {
+	st, err := wire.OpenStore(ctx, a.storeURL, &wire.StoreOptions{Create: create})
+	switch {
+	case create && errors.Is(err, store.ErrUnauthorized):
+		return wire.OpenStore(ctx, a.storeURL, nil)
+	case !create && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w (%s)", err, codeNoContainer)
+	}
+	return st, err
+}
+
+// withRuns is withStore for what works on runs. The log goes to logs.
+func (a *app) withRuns(ctx context.Context, create bool, logs io.Writer, f func(*processor.Processor) error) error {
+	return a.withStore(ctx, create, func(st store.Store) error {
+		log := a.logger(logs)
+		sc := scope.New(st, &scope.Options{Logger: log})
+		err := f(processor.New(sc, &processor.Options{Logger: log}))
+		return errors.Join(err, sc.Close())
+	})
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+func (a *app) newBlob() *cobra.Command {
+	return a.group("blob", "Read and write single blobs",
+		a.newBlobPut(), a.newBlobGet(), a.newBlobRm(), a.newBlobLs(), a.newBlobStat())
+}
+
+// addConditions adds the flags of conditions on a blob.
+func addConditions(cmd *cobra.Command, c *store.Conditions) {
+	cmd.Flags().StringVar(&c.LeaseID, "lease-id", "", "only if this is the ID of the blob's lease, a `GUID`")
+	cmd.Flags().StringVar(&c.IfMatch, "if-match", "", "only if the blob still has this `ETAG`")
+	cmd.Flags().StringVar(&c.IfNoneMatch, "if-none-match", "", "only if the blob has another `ETAG`; '*' with put: only if there is no blob")
+}
+
+// quoteETags puts quotes around ETags that a shell has lost.
+func quoteETags(c *store.Conditions) {
+	for _, etag := range []*string{&c.IfMatch, &c.IfNoneMatch} {
+		if *etag != "" && *etag != store.AnyETag && !strings.Contains(*etag, `"`) {
+			*etag = `"` + *etag + `"`
+		}
+	}
+}
+
+// oneBlob makes the command of a request on one blob.
+func (a *app) oneBlob(use, short string, c *store.Conditions, f func(ctx context.Context, st store.Store, name string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: blobArgs(1)}
+	addConditions(cmd, c)
+	cmd.RunE = a.inStore(func(ctx context.Context, st store.Store, args []string) error {
+		quoteETags(c)
+		return f(ctx, st, args[0])
+	})
+	return cmd
+}
+
+// blobArgs takes BLOB and, up to limit, further arguments. An empty name, such as
+// from a variable that is not set, would stand for the container.
+func blobArgs(limit int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 && args[0] == "" {
+			return usagef("BLOB is empty")
+		}
+		return cobra.RangeArgs(1, limit)(cmd, args)
+	}
+}
+
+// blobList is how a listing of blobs is shown.
+type blobList struct {
+	take   func(*store.Info) bool
+	json   func(*store.Info) object
+	header string
+	row    func(io.Writer, *store.Info)
+}
+
+func (a *app) listBlobs(ctx context.Context, st store.Store, args []string, format choice, l blobList) error {
+	prefix := strings.Join(args, "")
+	if format.value == "json" {
+		return a.listBlobsJSON(ctx, st, prefix, l)
+	}
+	w := table(a.stdout)
+	fmt.Fprintln(w, l.header)
+	for info, err := range st.List(ctx, prefix) {
+		if err != nil {
+			return err
+		}
+		if l.take(info) {
+			l.row(w, info)
+		}
+	}
+	return w.Flush()
+}
+
+func (a *app) listBlobsJSON(ctx context.Context, st store.Store, prefix string, l blobList) error {
+	array := newJSONArray(a.stdout)
+	for info, err := range st.List(ctx, prefix) {
+		if err != nil {
+			return err
+		}
+		if !l.take(info) {
+			continue
+		}
+		if err := array.add(l.json(info)); err != nil {
+			return err
+		}
+	}
+	return array.end("")
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/processor"
+)
+
+// unreadable is the status of a run whose document is not an Event-Stream.
+const unreadable = "unreadable"
+
+func (a *app) newLs() *cobra.Command {
+	var (
+		format, status choice
+		pipelineName   string
+	)
+	cmd := &cobra.Command{Use: "ls", Short: "List the runs", Args: cobra.NoArgs}
+	formatFlag(cmd, &format, "text", "json")
+	status.allowed = []string{"inprocess", "completed", "aborted", "canceled"}
+	choiceFlag(cmd, &status, "status", "only runs of this `STATUS`: inprocess, completed, aborted, canceled")
+	cmd.Flags().StringVar(&pipelineName, "pipeline", "", "only runs of the pipeline with this `NAME`")
+	cmd.RunE = a.inRuns(func(ctx context.Context, p *processor.Processor, _ []string) error {
+		o := &processor.ListOptions{Status: status.value, Pipeline: pipelineName}
+		if format.value == "json" {
+			return a.listRunsJSON(ctx, p, o)
+		}
+		return a.listRuns(ctx, p, o)
+	})
+	return cmd
+}
+
+func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
+	w := table(a.stdout)
+	fmt.Fprintln(w, "NAME\tPIPELINE\tSTATUS\tDONE\tUPDATED")
+	for info, err := range p.List(ctx, o) {
+		if err != nil {
+			return err
+		}
+		runRow(w, info)
+	}
+	return w.Flush()
+}
+
+func runRow(w io.Writer, info processor.RunInfo) {
+	done := fmt.Sprintf("%d/%d", info.Done, info.Total)
+	if info.Unreadable != nil {
+		done = "-"
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", info.Name, dash(printable(info.Pipeline)),
+		shownRunStatus(info), done, dash(shownTime(info.Updated)))
+}
+
+func shownRunStatus(info processor.RunInfo) string {
+	switch {
+	case info.Unreadable != nil:
+		return unreadable + ": " + printable(info.Unreadable.Error())
+	case info.Paused:
+		return info.Status.String() + " (paused)"
+	case info.WithError:
+		return info.Status.String() + " with errors"
+	}
+	return info.Status.String()
+}
+
+func (a *app) listRunsJSON(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
+	array := newJSONArray(a.stdout)
+	for info, err := range p.List(ctx, o) {
+		if err != nil {
+			return err
+		}
+		if err := array.add(runInfoJSON(info)); err != nil {
+			return err
+		}
+	}
+	return array.end("")
+}
+
+func runInfoJSON(info processor.RunInfo) object {
+	status := info.Status.String()
+	if info.Unreadable != nil {
+		status = unreadable
+	}
+	o := object{
+		{"name", info.Name},
+		{"run", info.Run},
+		{"pipeline", info.Pipeline},
+		{"status", status},
+		{"progress", object{{"total", info.Total}, {"done", info.Done}}},
+		{"updated", shownTime(info.Updated)},
+	}
+	if info.Unreadable != nil {
+		o = append(o, member{"error", info.Unreadable.Error()})
+	}
+	return o
+}

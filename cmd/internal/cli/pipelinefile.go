@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/processor/pipeline"
+)
+
+func addDir(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "dir", "", "`DIR` that programs run in and that relative ones are looked for from (default the file's own)")
+}
+
+// loadPipeline reads a pipeline file. A wrong one is an error of usage: nothing
+// was done. What its programs say goes into the log.
+func (a *app) loadPipeline(file, dir string, logs io.Writer) (*processor.Pipeline, error) {
+	pl, err := pipeline.Load(file, &pipeline.Options{Dir: dir, Logger: a.logger(logs)})
+	if err != nil {
+		return nil, &exitError{codeUsage, err}
+	}
+	return pl, nil
+}

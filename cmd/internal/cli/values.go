@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// choice is the value of a flag that takes one of a few words.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return "string" }
+
+func (c *choice) Set(value string) error {
+	if !slices.Contains(c.allowed, value) {
+		return fmt.Errorf("want %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = value
+	return nil
+}
+
+// formatFlag adds --format with the formats allowed, the first of them the
+// default.
+func formatFlag(cmd *cobra.Command, format *choice, allowed ...string) {
+	*format = choice{allowed[0], allowed}
+	choiceFlag(cmd, format, "format", "`FORMAT` of the output: "+strings.Join(allowed, ", "))
+}
+
+func choiceFlag(cmd *cobra.Command, c *choice, name, usage string) {
+	cmd.Flags().Var(c, name, usage)
+	// It fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// pairs is the value of a flag that takes KEY=VALUE and may be repeated.
+type pairs map[string]string
+
+var _ pflag.Value = (*pairs)(nil)
+
+func (p *pairs) String() string { return "" }
+func (p *pairs) Type() string   { return "KEY=VALUE" }
+
+func (p *pairs) Set(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return errors.New("want KEY=VALUE")
+	}
+	if *p == nil {
+		*p = pairs{}
+	}
+	(*p)[key] = value
+	return nil
+}
+
+// period is the value of a flag that takes a duration or a word for one that no
+// number expresses.
+type period struct {
+	value   time.Duration
+	word    string // "" for none
+	meaning time.Duration
+}
+
+func (p *period) Type() string { return "duration" }
+
+func (p *period) String() string {
+	if p.value == p.meaning {
+		return p.word
+	}
+	return p.value.String()
+}
+
+func (p *period) Set(text string) error {
+	if text == p.word && p.word != "" {
+		p.value = p.meaning
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil && p.word != "":
+		return fmt.Errorf("want a duration such as 15s, or %s", p.word)
+	case err != nil:
+		return errors.New("want a duration such as 15s")
+	case d < 0:
+		return errors.New("it is negative")
+	}
+	p.value = d
+	return nil
+}
+
+// leasePeriod is how long a lease lasts.
+func leasePeriod() period { return period{store.MinLease, "infinite", store.LeaseInfinite} }
+
+// breakPeriod is how long a broken lease still locks.
+func breakPeriod() period { return period{value: store.BreakNaturally, meaning: store.BreakNaturally} }

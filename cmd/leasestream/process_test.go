@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gated is a pipeline of three branches, of which the second waits until there is
+// a file gate. Each adds a line to the file log when it is done.
+const gated = `
+name: gated
+steps:
+  - name: Three
+    jq: '[1, 2, 3]'
+    split: {to: Work, join: Sum}
+  - name: Work
+    exec: [sh, -c, 'if [ $0 = 2 ]; then while [ ! -e gate ]; do sleep 0.02; done; fi; echo $0 >>log; echo $0', '{{.Input}}']
+  - name: Sum
+    jq: '[.results[].output] | add'
+`
+
+// folder is where the processes of one test work.
+type folder struct {
+	t   *testing.T
+	dir string
+}
+
+func newFolder(t *testing.T, pipeline string) folder {
+	f := folder{t, t.TempDir()}
+	f.write("pipeline.yaml", pipeline)
+	return f
+}
+
+func (f folder) write(name, content string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(content), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f folder) read(name string) string {
+	f.t.Helper()
+	content, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// process is a running leasestream.
+type process struct {
+	f      folder
+	cmd    *exec.Cmd
+	stdout bytes.Buffer
+	lines  *bufio.Scanner // of standard error
+	said   []string
+}
+
+// start starts the command, which TestMain has put on the path.
+func (f folder) start(args ...string) *process {
+	f.t.Helper()
+	p := &process{f: f, cmd: exec.Command("leasestream", args...)}
+	p.cmd.Dir = f.dir
+	p.cmd.Stdout = &p.stdout
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { p.cmd.Process.Kill() })
+	p.lines = bufio.NewScanner(stderr)
+	return p
+}
+
+// until reads standard error up to a line with the text.
+func (p *process) until(text string) {
+	p.f.t.Helper()
+	for p.lines.Scan() {
+		p.said = append(p.said, p.lines.Text())
+		if strings.Contains(p.lines.Text(), text) {
+			return
+		}
+	}
+	p.f.t.Fatalf("%v never said %q, but:\n%s", p.cmd.Args, text, strings.Join(p.said, "\n"))
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.f.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.f.t.Fatal(err)
+	}
+}
+
+// wait gives the exit code, -1 for a death by signal, and what was printed.
+func (p *process) wait() (code int, stdout, stderr string) {
+	p.f.t.Helper()
+	for p.lines.Scan() {
+		p.said = append(p.said, p.lines.Text())
+	}
+	err := p.cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.f.t.Fatal(exit, err)
+	}
+	return p.cmd.ProcessState.ExitCode(), p.stdout.String(), strings.Join(p.said, "\n")
+}
+
+// run runs the command to its end.
+func (f folder) run(args ...string) (code int, stdout, stderr string) {
+	f.t.Helper()
+	return f.start(args...).wait()
+}
+
+// runs is what ls tells.
+type runs []struct{ Name, Status string }
+
+func (f folder) ls() runs {
+	f.t.Helper()
+	_, stdout, stderr := f.run("ls", "--format", "json")
+	var list runs
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil {
+		f.t.Fatalf("ls: %v; %s", err, stderr)
+	}
+	return list
+}
+
+// event is what the tests need of the events that show tells.
+type event struct{ ID, Name, Status, Key string }
+
+func (f folder) events(name string) []event {
+	f.t.Helper()
+	_, stdout, stderr := f.run("show", name, "--format", "json")
+	var shown struct{ Events []event }
+	if err := json.Unmarshal([]byte(stdout), &shown); err != nil {
+		f.t.Fatalf("show: %v; %s", err, stderr)
+	}
+	return shown.Events
+}
+
+// resume runs the same command again to the end, and checks the result and that
+// no finished branch ran again.
+func (f folder) resume() {
+	f.t.Helper()
+	code, stdout, stderr := f.run("run", "pipeline.yaml")
+	if code != 0 || stdout != "6\n" {
+		f.t.Fatalf("run again: exit code %d, %q, want 0 and 6; %s", code, stdout, stderr)
+	}
+	if list := f.ls(); len(list) != 1 || list[0].Status != "completed" {
+		f.t.Errorf("ls = %+v, want one completed run", list)
+	}
+	for _, branch := range []string{"1\n", "3\n"} {
+		if log := f.read("log"); strings.Count(log, branch) != 1 {
+			f.t.Errorf("log = %q, want %q once: a finished branch ran again", log, branch)
+		}
+	}
+}
+
+// checkHolder checks that the lease of the one worker shows which process has it.
+func (f folder) checkHolder(pid int) {
+	f.t.Helper()
+	_, stdout, stderr := f.run("lease", "ls", "workers/", "--format", "json")
+	var leases []struct{ Holder struct{ PID int } }
+	if err := json.Unmarshal([]byte(stdout), &leases); err != nil || len(leases) != 1 || leases[0].Holder.PID != pid {
+		f.t.Errorf("lease ls = %s, %v, want a lease of process %d; %s", stdout, err, pid, stderr)
+	}
+	_, stdout, _ = f.run("lease", "ls", "workers/")
+	if want := fmt.Sprintf("process %d on ", pid); !strings.Contains(stdout, want) {
+		f.t.Errorf("lease ls = %s, want %q in it", stdout, want)
+	}
+}
+
+func TestRun_ResumeAfterKill(t *testing.T) {
+	f := newFolder(t, gated)
+	p := f.start("run", "pipeline.yaml")
+	p.until("2 of 4 events done, 1 running")
+	f.checkHolder(p.cmd.Process.Pid)
+	p.signal(syscall.SIGKILL)
+	if code, stdout, _ := p.wait(); code != -1 || stdout != "" {
+		t.Fatalf("killed: exit code %d, %q, want a death and no output", code, stdout)
+	}
+	f.write("gate", "")
+	f.resume()
+}
+
+func TestRun_Interrupted(t *testing.T) {
+	f := newFolder(t, gated)
+	p := f.start("run", "pipeline.yaml")
+	p.until("2 of 4 events done, 1 running")
+	p.signal(syscall.SIGINT)
+	p.until("interrupt again")
+	f.write("gate", "") // the step that runs may end
+	code, stdout, stderr := p.wait()
+	if code != 130 || stdout != "" || !strings.Contains(stderr, "the same command goes on with it") {
+		t.Fatalf("interrupted: exit code %d, %q, %s, want 130, no output and how to go on", code, stdout, stderr)
+	}
+	f.resume()
+	if log := f.read("log"); strings.Count(log, "2\n") != 1 {
+		t.Errorf("log = %q, want 2 once: what ran was to finish", log)
+	}
+}
+
+func TestRun_InterruptedTwice(t *testing.T) {
+	f := newFolder(t, gated)
+	t.Cleanup(func() { f.write("gate", "") }) // for the step that is left over
+	p := f.start("run", "pipeline.yaml")
+	p.until("2 of 4 events done, 1 running")
+	p.signal(syscall.SIGINT)
+	p.until("interrupt again")
+	// The message may come a moment before the second signal has its effect.
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	ended := make(chan int)
+	go func() { // ended by the end of the process
+		code, _, _ := p.wait()
+		ended <- code
+	}()
+	for {
+		select {
+		case code := <-ended:
+			if code != -1 {
+				t.Errorf("interrupted twice: exit code %d, want a death by the signal", code)
+			}
+			return
+		case <-again.C:
+			p.cmd.Process.Signal(syscall.SIGINT)
+		}
+	}
+}
+
+func TestWork_SharedByProcesses(t *testing.T) {
+	const branches = 20
+	f := newFolder(t, fmt.Sprintf(`
+name: shared
+steps:
+  - name: Split
+    jq: '[range(%d)]'
+    split: {to: Work, join: Count}
+  - name: Work
+    exec: [sleep, '0.1']
+    output: text
+  - name: Count
+    jq: '.results | length'
+`, branches))
+	workers := []*process{
+		f.start("work", "pipeline.yaml", "--workers", "2"),
+		f.start("work", "pipeline.yaml", "--workers", "2", "--log-format", "json"),
+	}
+	workers[0].until(`msg="worker started"`)
+	workers[1].until(`"msg":"worker started"`)
+	if code, stdout, stderr := f.run("start", "pipeline.yaml", "--name", "r"); code != 0 || stdout != "r\n" {
+		t.Fatalf("start: exit code %d, %q, %s", code, stdout, stderr)
+	}
+	for f.ls()[0].Status == "inprocess" {
+	}
+	done := map[string]int{}
+	for _, e := range f.events("r") {
+		if e.Name == "Work" && e.Status == "completed" {
+			done[e.Key]++
+		}
+	}
+	total := 0
+	for key, n := range done {
+		total += n
+		if n < branches/5 {
+			t.Errorf("worker %s did %d branches of %d, want at least a fifth", key, n, branches)
+		}
+	}
+	if len(done) != 2 || total != branches {
+		t.Errorf("branches by worker = %v, want %d by two", done, branches)
+	}
+	for _, w := range workers {
+		w.signal(syscall.SIGTERM)
+		if code, stdout, stderr := w.wait(); code != 0 || stdout != "" {
+			t.Errorf("%v: exit code %d, %q, want 0 and no output; %s", w.cmd.Args, code, stdout, stderr)
+		}
+	}
+}

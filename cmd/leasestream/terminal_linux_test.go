@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const squares = `
+name: squares
+steps:
+  - name: Numbers
+    jq: '[range(.n)]'
+    split: {to: Square, join: Sum}
+  - name: Square
+    jq: '. * .'
+  - name: Sum
+    jq: '[.results[].output] | add'
+`
+
+// openTerminal opens a pseudo terminal: what is written to tty is read from
+// screen.
+func openTerminal(t *testing.T, columns uint16) (screen, tty *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	fd := int(screen.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screen, tty
+}
+
+// onTerminal runs the command with one of its outputs on a terminal, and gives
+// what was seen there and what came out of the other.
+func (f folder) onTerminal(columns uint16, which string, environment []string, args ...string) (seen, other string) {
+	f.t.Helper()
+	screen, tty := openTerminal(f.t, columns)
+	var rest strings.Builder
+	cmd := exec.Command("leasestream", args...)
+	cmd.Dir = f.dir
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.Stdout, cmd.Stderr = tty, &rest
+	if which == "stderr" {
+		cmd.Stdout, cmd.Stderr = &rest, tty
+	}
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	tty.Close()
+	output, _ := io.ReadAll(screen) // it ends with an error when the last writer has gone
+	if err := cmd.Wait(); err != nil {
+		f.t.Fatalf("%v: %v; %s%s", args, err, output, rest.String())
+	}
+	return string(output), rest.String()
+}
+
+func TestRun_BarOnTerminal(t *testing.T) {
+	f := newFolder(t, squares)
+	seen, stdout := f.onTerminal(100, "stderr", nil, "run", "pipeline.yaml", "--set", "n=4", "--name", "r", "--log-level", "info")
+	if stdout != "14\n" {
+		t.Errorf("standard output = %q, want the result alone", stdout)
+	}
+	for _, want := range []string{"r  [=", "6 of 6 events done", "worker started"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("terminal shows %q, want %q in it", seen, want)
+		}
+	}
+}
+
+func TestRun_LinesOnTerminalWithoutWidth(t *testing.T) {
+	f := newFolder(t, squares)
+	seen, _ := f.onTerminal(0, "stderr", nil, "run", "pipeline.yaml", "--set", "n=4", "--name", "r")
+	if want := "leasestream: r: 6 of 6 events done"; !strings.Contains(seen, want) || strings.Contains(seen, "[=") {
+		t.Errorf("terminal shows %q, want a line %q and no bar", seen, want)
+	}
+}
+
+func TestShow_Colours(t *testing.T) {
+	f := newFolder(t, squares)
+	f.run("run", "pipeline.yaml", "--set", "n=1", "--name", "r")
+	for _, test := range []struct {
+		environment []string
+		want        bool
+	}{
+		{nil, true},
+		{[]string{"NO_COLOR=1"}, false},
+		{[]string{"TERM=dumb"}, false},
+	} {
+		environment := append([]string{"NO_COLOR=", "TERM=xterm"}, test.environment...)
+		seen, _ := f.onTerminal(80, "stdout", environment, "show", "r")
+		if got := strings.Contains(seen, "\x1b[32mcompleted\x1b[0m"); got != test.want {
+			t.Errorf("%v: terminal shows %q, want colours: %t", test.environment, seen, test.want)
+		}
+	}
+	if _, stdout, _ := f.run("show", "r"); strings.Contains(stdout, "\x1b") {
+		t.Errorf("a pipe gets %q, want no colours", stdout)
+	}
+}
