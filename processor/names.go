@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrName: a name that no stream or pipeline can have.
+// ErrName is matched when no stream or pipeline can have a name.
 var ErrName = errors.New("invalid name")
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)

@@ -14,7 +14,8 @@ import (
 	"github.com/leasestream/leasestream/scope/store"
 )
 
-// ErrPayload: a payload's blob is missing or is not what the stream says it is.
+// ErrPayload is matched when a payload's blob is missing, or is not what the
+// stream says it is.
 var ErrPayload = errors.New("payload cannot be read")
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/leasestream/leasestream/eventstream"
 )
 
-// ErrNoEvent: the run has no such event or thread.
+// ErrNoEvent is matched when a run has no such event or thread.
 var ErrNoEvent = errors.New("no such event")
 
 // Cancel cancels a run (at ""), a thread (01.*) or an event, with everything open

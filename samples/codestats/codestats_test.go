@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -45,7 +44,11 @@ func TestRun_CountsThisRepository(t *testing.T) {
 }
 
 func TestRun_CountsAnyFolder(t *testing.T) {
-	dir := filepath.Join(runtime.GOROOT(), "src", "encoding")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(strings.TrimSpace(string(root)), "src", "encoding")
 	check(t, runSample(t, "--set", "root="+dir), count(t, dir))
 }
 

@@ -39,7 +39,7 @@ func TestNoTwoHoldAtOnce(t *testing.T) {
 	}
 	line := regexp.MustCompile(`^(?:hold ([0-9a-f-]{36}) polls=\d+ wait=\d.*|free ([0-9a-f-]{36}))$`)
 	held, holds := "", 0
-	for _, l := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+	for l := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
 		m := line.FindSubmatch(l)
 		switch {
 		case m == nil:

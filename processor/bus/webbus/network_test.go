@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/processor/bus/webbus"
@@ -100,15 +99,8 @@ func inProcess() *network {
 
 // calls is a transport whose requests are calls of handlers.
 type calls struct {
-	mu    sync.Mutex // guards the fields below
+	mu    sync.Mutex // guards the field below
 	hosts map[string]http.Handler
-	log   []call
-}
-
-// call is a request that was made, and when.
-type call struct {
-	host string
-	at   time.Time
 }
 
 func (c *calls) serve(h http.Handler) (url string) {
@@ -135,12 +127,5 @@ func (c *calls) RoundTrip(r *http.Request) (*http.Response, error) {
 func (c *calls) handler(host string) http.Handler {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.log = append(c.log, call{host, time.Now()})
 	return c.hosts[host]
-}
-
-func (c *calls) made() []call {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.log)
 }
