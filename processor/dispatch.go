@@ -19,6 +19,7 @@ func (w *worker) dispatch(ctx, handlerCtx context.Context) {
 	queue := poll.look(ctx)
 	for ctx.Err() == nil {
 		queue = w.fill(ctx, handlerCtx, queue)
+		w.setQueue(queue)
 		select {
 		case <-ctx.Done():
 		case <-w.freed:
@@ -28,6 +29,13 @@ func (w *worker) dispatch(ctx, handlerCtx context.Context) {
 			queue = enqueue(queue, poll.look(ctx)...)
 		}
 	}
+}
+
+// setQueue lets the slots see which streams wait for one.
+func (w *worker) setQueue(queue []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = slices.Clone(queue)
 }
 
 // mine keeps the streams that this worker is restricted to.

@@ -8,16 +8,25 @@ type hub struct {
 	subs map[*subscription]struct{}
 }
 
+// interest is what a subscription is about.
+type interest bool
+
+const (
+	anyChange interest = false
+	newEvents interest = true // only edits that created events
+)
+
 // subscription collects the names of streams that changed. c has a value when
 // there are any.
 type subscription struct {
 	c     chan struct{}
+	about interest
 	mu    sync.Mutex // guards the fields below
 	names map[string]struct{}
 }
 
-func (h *hub) subscribe() *subscription {
-	s := &subscription{c: make(chan struct{}, 1), names: map[string]struct{}{}}
+func (h *hub) subscribe(about interest) *subscription {
+	s := &subscription{c: make(chan struct{}, 1), about: about, names: map[string]struct{}{}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.subs == nil {
@@ -33,11 +42,13 @@ func (h *hub) leave(s *subscription) {
 	delete(h.subs, s)
 }
 
-func (h *hub) ring(name string) {
+func (h *hub) ring(name string, created bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.subs {
-		s.add(name)
+		if created || s.about == anyChange {
+			s.add(name)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 	if !res.Changed {
 		return
 	}
-	p.hub.ring(name)
+	p.hub.ring(name, len(res.Created) > 0)
 	if p.bus == nil || len(res.Created) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ type End struct {
 // Await waits until a run has ended. progress, if not nil, is called with each
 // new state that is seen.
 func (p *Processor) Await(ctx context.Context, name string, progress func(eventstream.Summary)) (*End, error) {
-	sub := p.hub.subscribe()
+	sub := p.hub.subscribe(anyChange)
 	defer p.hub.leave(sub)
 	ticker := time.NewTicker(p.timing.poll)
 	defer ticker.Stop()

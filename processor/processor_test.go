@@ -312,3 +312,59 @@ func TestShutdown_GivesBack(t *testing.T) {
 		wantEnd(t, second.await("r"), eventstream.Completed, false, "14")
 	})
 }
+
+func TestWork_IsFairBetweenRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			time.Sleep(100 * time.Millisecond)
+			return square(ctx, task)
+		})
+		p.work(&processor.WorkOptions{Slots: 2}, pl)
+		p.start(pl, "big", 1000)
+		time.Sleep(time.Second)
+		begin := time.Now()
+		wantEnd(t, p.run(pl, "small", 4), eventstream.Completed, false, "30")
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("the small run took %v beside a big one that takes 50 s", took)
+		}
+	})
+}
+
+func TestWork_ConcurrencyOfAStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		var now, most atomic.Int32
+		pl := pipeline(t,
+			processor.Step{Name: "Split", Handler: splitNumbers},
+			processor.Step{Name: "Square", Concurrency: 3, Handler: func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				defer now.Add(-1)
+				time.Sleep(100 * time.Millisecond)
+				return square(ctx, task)
+			}},
+			processor.Step{Name: "Sum", Handler: processor.Aggregate(sum)},
+		)
+		p.work(&processor.WorkOptions{Slots: 10}, pl)
+		begin := time.Now()
+		wantEnd(t, p.run(pl, "r", 30), eventstream.Completed, false, "9455")
+		if most.Load() != 3 {
+			t.Errorf("%d handlers of the step ran at a time, want 3", most.Load())
+		}
+		if took := time.Since(begin); took > 1500*time.Millisecond {
+			t.Errorf("30 branches of 100 ms, 3 at a time, took %v", took)
+		}
+	})
+}
+
+func TestWork_TakenID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		pl := squares(t, square)
+		a, b := w.process(nil), w.process(nil)
+		a.work(&processor.WorkOptions{ID: "w"}, pl)
+		time.Sleep(time.Second)
+		b.work(&processor.WorkOptions{ID: "w"}, pl)
+		wantEnd(t, b.run(pl, "r", 10), eventstream.Completed, false, "385")
+	})
+}

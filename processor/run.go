@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
@@ -67,7 +68,7 @@ func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, w
 // event for the slot. It returns that claim, or nil.
 func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) *claim {
 	defer w.delist(cl)
-	defer w.unreserve(cl.pipeline, cl.step)
+	w.unreserve(cl.pipeline, cl.step)
 	log := w.log.With("stream", cl.stream, "event", cl.event, "attempt", cl.attempt)
 	if errors.Is(err, ErrWorkerLost) || errors.Is(err, ErrCanceled) {
 		log.InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
@@ -93,7 +94,7 @@ type logger interface {
 
 func (w *worker) write(ctx context.Context, cl *claim, v *verdict, log logger) *claim {
 	next := &claiming{w: w, stream: cl.stream}
-	if !w.ending() {
+	if w.goesOn(cl.stream) {
 		next.want = 1
 	}
 	_, err := w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
@@ -125,11 +126,12 @@ func (w *worker) write(ctx context.Context, cl *claim, v *verdict, log logger) *
 	return nil
 }
 
-// ending reports whether the worker takes no more work.
-func (w *worker) ending() bool {
+// goesOn reports whether a slot stays with its stream. It does not when the
+// worker ends, or when other streams wait for a slot: they get their turn.
+func (w *worker) goesOn(stream string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.stopping
+	return !w.stopping && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
 }
 
 // verdict is what the outcome edit does, worked out beforehand: payloads are

@@ -19,8 +19,9 @@ import (
 
 // WorkOptions of a worker; nil means the defaults.
 type WorkOptions struct {
-	// ID names the worker in the streams; "" makes HOST-PID-RANDOM. A worker that
-	// lost its lease goes on under an ID with another random part.
+	// ID names the worker in the streams; "" makes HOST-PID-RANDOM. Where one of
+	// that ID has lived before, or after a loss of its lease, the worker goes on
+	// under the ID with another random part.
 	ID string
 	// Slots is how many handlers run at a time; 0 means twice the processors.
 	Slots int
@@ -53,30 +54,45 @@ func (p *Processor) Work(ctx context.Context, o *WorkOptions, pipelines ...*Pipe
 	if len(pipelines) == 0 {
 		return errors.New("a worker needs a pipeline")
 	}
+	base := o.ID
+	if base == "" {
+		base = processName()
+	} else if err := CheckName(base); err != nil {
+		return fmt.Errorf("worker id: %w", err)
+	}
 	id := o.ID
-	for {
-		if id == "" {
-			id = workerID()
-		}
-		w := newWorker(p, id, o, pipelines)
-		err := w.work(ctx)
-		if !errors.Is(err, ErrWorkerLost) {
-			return err
-		}
-		// An ID serves one lease: under a new one nothing of the old claims can be
+	for lives := 0; ; lives++ {
+		// An ID serves one lease: under a new one nothing of older claims can be
 		// mistaken for ours.
-		p.log.WarnContext(ctx, "worker lost its lease and begins anew", "worker", id, "err", err)
+		if id == "" {
+			id = base + "-" + randomText(8)
+		}
+		err := newWorker(p, id, o, pipelines).work(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, errTaken):
+		case lives == 0 && !errors.Is(err, ErrWorkerLost):
+			return err
+		default:
+			p.log.WarnContext(ctx, "worker begins anew", "worker", id, "err", err)
+			sleep(ctx, p.timing.poll)
+		}
 		id = ""
 	}
 }
 
-func workerID() string {
+// processName names this process well enough to find it.
+func processName() string {
 	host, err := os.Hostname()
 	if err != nil || CheckName(host) != nil {
 		host = "host"
 	}
-	return fmt.Sprintf("%.60s-%d-%s", host, os.Getpid(), randomText(8))
+	return fmt.Sprintf("%.60s-%d", host, os.Getpid())
 }
+
+// errTaken: a worker of that ID has lived before.
+var errTaken = errors.New("the worker's ID was used before")
 
 // worker is one life of a worker, under one lease.
 type worker struct {
@@ -95,6 +111,7 @@ type worker struct {
 
 	mu       sync.Mutex // guards the fields below
 	stopping bool
+	queue    []string            // streams that have work
 	busy     int                 // slots in use
 	perStep  map[stepKey]int     // handlers by step, for Step.Concurrency
 	running  map[taskKey]*claim  // what is claimed, run or reported
@@ -140,7 +157,7 @@ func (w *worker) work(ctx context.Context) error {
 		return err
 	}
 	w.log.InfoContext(ctx, "worker started", "slots", w.slots)
-	w.sub = w.p.hub.subscribe()
+	w.sub = w.p.hub.subscribe(newEvents)
 	defer w.p.hub.leave(w.sub)
 
 	handlerCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -201,6 +218,9 @@ func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
 		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
 		ContentType: "application/json",
 	})
+	if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLeaseMissing) {
+		return nil, fmt.Errorf("register worker %s: %w", w.id, errTaken)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
 	}

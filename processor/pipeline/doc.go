@@ -77,7 +77,8 @@
 // Each program is the head of a process group of its own. When the attempt is
 // canceled, the group gets SIGTERM and, after a grace time, SIGKILL; when the
 // program ends, by itself or not, what is left of its group is killed. On systems
-// without process groups only the program is killed.
+// without process groups only the program is killed. On Linux a program is also
+// killed when its worker is.
 //
 // A missing program, a template or jq expression that fails on its message, and
 // arguments that the system does not take abort the event, since no further

@@ -2,14 +2,7 @@
 
 package pipeline
 
-import (
-	"os/exec"
-	"syscall"
-)
-
-// ownGroup makes a program the head of a process group of its own, so that its
-// children can be signaled with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+import "syscall"
 
 // signalGroup signals a process group. One that has ended is no error.
 func signalGroup(pid int, s syscall.Signal) { syscall.Kill(-pid, s) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -103,6 +104,33 @@ func TestExec_CancelKillsTheFamily(t *testing.T) {
 			f.awaitDeath(t)
 		})
 	}
+}
+
+// TestMain makes the test binary a worker that can be killed.
+func TestMain(m *testing.M) {
+	script := os.Getenv("TEST_WORKER_SCRIPT")
+	if script == "" {
+		os.Exit(m.Run())
+	}
+	p, err := pipeline.Parse([]byte(single(`exec: [sh, -c, "{{.Input}}"]`)), nil)
+	if err != nil {
+		panic(err)
+	}
+	_, err = p.Step("A").Handler(context.Background(), task("A", quoted(script)))
+	panic(err)
+}
+
+func TestExec_ProgramDiesWithItsWorker(t *testing.T) {
+	f := newFamily(t)
+	worker := exec.Command(os.Args[0])
+	worker.Env = append(os.Environ(), "TEST_WORKER_SCRIPT=exec 9>'"+f.path+"'; echo born >&9; exec sleep 1000")
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f.await(t, "born")
+	worker.Process.Kill()
+	worker.Wait()
+	f.awaitDeath(t)
 }
 
 // SIGTERM comes first, and what a program says then is heard.

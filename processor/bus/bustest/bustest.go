@@ -49,6 +49,7 @@ func checks() []check {
 		{"ring/past a slow listener", ringSlow},
 		{"ring/from everywhere at once", ringConcurrent},
 		{"listen/ends with its context", listenEnds},
+		{"listen/calls nobody after its context has ended", listenNoMore},
 		{"listen/again, for a step named twice", listenAgain},
 		{"listen/for no step", listenNone},
 		{"close/ends all listening", closeEnds},

@@ -23,6 +23,31 @@ func listenEnds(w *world) {
 	}
 }
 
+// listenNoMore ends a context in the first of many calls.
+func listenNoMore(w *world) {
+	a := w.bus()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	calls := make(chan struct{}, 1000)
+	done := make(chan error, 1)
+	go func() { // ends with ctx; its end is waited for below
+		done <- a.Listen(ctx, []string{"Search"}, func(bus.Doorbell) {
+			cancel()
+			calls <- struct{}{}
+		})
+	}()
+	until(w.t, func() bool {
+		w.ring(a, bells("Search", 0, 50)...)
+		return len(calls) > 0
+	}, "a listener heard nothing")
+	if err := <-done; err != nil {
+		w.t.Errorf("Listen() = %v after its context ended, want nil", err)
+	}
+	if n := len(calls); n != 1 {
+		w.t.Errorf("a listener whose context ended in the first call was called %d times", n)
+	}
+}
+
 func listenAgain(w *world) {
 	a, b := w.bus(), w.bus()
 	for i := range 3 {

@@ -67,7 +67,7 @@ func (b *Bus) Listen(ctx context.Context, steps []string, f func(bus.Doorbell)) 
 
 // Close ends all listening on this bus; other buses on the network go on.
 func (b *Bus) Close() error {
-	
+	b.once.Do(func() { close(b.closed) })
 	return nil
 }
 

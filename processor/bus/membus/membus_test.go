@@ -47,10 +47,9 @@ func TestListen_FarBehind(t *testing.T) {
 		synctest.Wait()
 		ring("first")
 		const kept = 1 << 14
-		for range 2 {
-			for n := range 20_000 {
-				ring(fmt.Sprint(n))
-			}
+		for n := range 20_000 {
+			ring(fmt.Sprint(n))
+			ring(fmt.Sprint(n))
 		}
 		close(free)
 		synctest.Wait()
@@ -70,6 +69,26 @@ func TestListen_FarBehind(t *testing.T) {
 		}
 		if last := (bus.Doorbell{Stream: "order-42", Event: "last", Step: "Search"}); heard[last] != 1 {
 			t.Error("nothing was heard any more")
+		}
+	})
+}
+
+func TestRing_TakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := membus.New()
+		var heard [3]int
+		for i := range heard {
+			go b.Listen(t.Context(), []string{"Search"}, func(bus.Doorbell) { heard[i]++ }) // ends with the bubble
+		}
+		synctest.Wait()
+		for n := range 30 {
+			if err := b.Ring(t.Context(), bus.Doorbell{Stream: "order-42", Event: fmt.Sprint(n), Step: "Search"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if want := [3]int{10, 10, 10}; heard != want {
+			t.Errorf("three listeners heard %v of 30 doorbells, want %v", heard, want)
 		}
 	})
 }

@@ -38,10 +38,9 @@ func (b *Bus) Listen(ctx context.Context, steps []string, f func(bus.Doorbell)) 
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-b.closed:
 			return fmt.Errorf("listen: %w", nats.ErrConnectionClosed)
 		case err := <-l.refused:
@@ -50,6 +49,7 @@ func (b *Bus) Listen(ctx context.Context, steps []string, f func(bus.Doorbell)) 
 			l.hear(m, f)
 		}
 	}
+	return nil
 }
 
 func newListener(prefix string, steps []string) *listener {

@@ -2,7 +2,16 @@
 
 package pipeline
 
-import "golang.org/x/sys/unix"
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownGroup makes a program the head of a process group of its own, so that its
+// children can be signaled with it.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // awaitExit waits until a child has exited, and leaves it to be waited for, so
 // that its id stays its own. It uses kqueue because waitid of macOS also returns
