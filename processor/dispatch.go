@@ -127,20 +127,31 @@ func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, error
 
 // poller looks for streams with events to claim.
 type poller struct {
-	w       *worker
-	ticker  *time.Ticker
-	version uint64
-	last    time.Time     // of the last listing
-	wait    time.Duration // until the next
+	w        *worker
+	ticker   *time.Ticker
+	versions store.Versioner // nil if the store has none
+	version  uint64
+	last     time.Time     // of the last listing
+	wait     time.Duration // until the next
+	quiet    int           // looks in a row that showed nothing new
 }
+
+// manyLooks is how many looks at the version in a row show nothing before they
+// become rarer, by the factor rarely.
+const (
+	manyLooks = 500
+	rarely    = 5
+)
 
 func newPoller(w *worker) *poller {
 	t := w.p.timing
+	p := &poller{w: w, wait: t.poll}
 	interval := t.poll
-	if _, ok := w.p.scope.Store().(store.Versioner); ok && t.look > 0 {
-		interval = t.look
+	if v, ok := w.p.scope.Store().(store.Versioner); ok {
+		p.versions, interval = v, t.look
 	}
-	return &poller{w: w, ticker: time.NewTicker(interval), wait: t.poll}
+	p.ticker = time.NewTicker(interval)
+	return p
 }
 
 func (p *poller) stop()               { p.ticker.Stop() }
@@ -149,20 +160,45 @@ func (p *poller) c() <-chan time.Time { return p.ticker.C }
 // look returns the streams that seem to have work. On a local store most calls
 // ask only whether anything was written at all.
 func (p *poller) look(ctx context.Context) []string {
-	due := time.Since(p.last) >= p.wait
-	if v, ok := p.w.p.scope.Store().(store.Versioner); ok && !due {
-		version, err := v.Version(ctx)
-		if err != nil || version == p.version || p.w.full() {
-			return nil
-		}
-		p.version = version
-	} else if !due {
+	if time.Since(p.last) < p.wait && !p.changed(ctx) {
 		return nil
 	}
 	p.last = time.Now()
 	names := p.w.list(ctx)
 	p.pace(len(names) > 0)
 	return names
+}
+
+// changed reports whether the store was written to since the last look, as far
+// as a worker with a free slot can care.
+func (p *poller) changed(ctx context.Context) bool {
+	if p.versions == nil || p.w.full() {
+		return false
+	}
+	version, err := p.versions.Version(ctx)
+	changed := err == nil && version != p.version
+	if changed {
+		p.version = version
+	}
+	p.paceLooks(changed)
+	return changed
+}
+
+// paceLooks looks less often while nobody writes.
+func (p *poller) paceLooks(changed bool) {
+	look := p.w.p.timing.look
+	switch {
+	case !changed:
+		p.quiet++
+		if p.quiet == manyLooks {
+			p.ticker.Reset(rarely * look)
+		}
+	case p.quiet >= manyLooks:
+		p.ticker.Reset(look)
+		p.quiet = 0
+	default:
+		p.quiet = 0
+	}
 }
 
 // pace waits longer from poll to poll while there is nothing to do.

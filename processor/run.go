@@ -143,6 +143,7 @@ type verdict struct {
 	giveBack bool // the attempt is as if it had not been
 	attempt  int
 	reason   string
+	after    time.Duration // the wait that a failed attempt asks for
 	output   *eventstream.Payload
 	branches []eventstream.NewEvent
 	delays   []time.Duration
@@ -163,7 +164,7 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 	case errors.Is(failure, errSpent):
 		v.kind, v.reason = outcomeAbort, failure.Error()
 	case failure != nil:
-		v.failed, v.reason = true, failure.Error()
+		v.failed, v.reason, v.after = true, failure.Error(), retryAfter(failure)
 	case out.kind == outcomeAbort:
 		v.reason = out.reason
 	default:
@@ -286,7 +287,7 @@ func (v *verdict) applyFailure(s *eventstream.Stream, e *eventstream.Event) erro
 	if failures >= v.step.Retry.attempts() {
 		return v.giveUp(s, e)
 	}
-	return s.GiveBack(e, v.now().Add(jitter(v.step.Retry.wait(failures))))
+	return s.GiveBack(e, v.now().Add(max(v.after, jitter(v.step.Retry.wait(failures)))))
 }
 
 func (v *verdict) giveUp(s *eventstream.Stream, e *eventstream.Event) error {

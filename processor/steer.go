@@ -78,3 +78,105 @@ func eventAt(s *eventstream.Stream, at string) (*eventstream.Event, error) {
 	}
 	return nil, fmt.Errorf("%w: %q", ErrNoEvent, at)
 }
+
+// Pause stops claims of a run (at ""), a thread or an event, with all below it,
+// until [Processor.Resume]. Handlers that run are left to finish, and nothing that
+// waits there times out. Pausing what is paused changes nothing.
+func (p *Processor) Pause(ctx context.Context, name, at, by, reason string) error {
+	return p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
+		return s.Pause(unlessRun(at, e), by, reason)
+	})
+}
+
+// Resume ends a pause. What could have run out meanwhile gets the time of the
+// pause back.
+func (p *Processor) Resume(ctx context.Context, name, at string) error {
+	return p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
+		return s.Resume(unlessRun(at, e))
+	})
+}
+
+// unlessRun is nil where the whole run is meant.
+func unlessRun(at string, e *eventstream.Event) *eventstream.Event {
+	if at == "" {
+		return nil
+	}
+	return e
+}
+
+// Skip completes an event without an output, as if its work was not needed. The
+// outcome of a worker that handles it is refused.
+func (p *Processor) Skip(ctx context.Context, name, id, by, reason string) error {
+	return p.steer(ctx, name, id, func(s *eventstream.Stream, e *eventstream.Event) error {
+		if e.Status().Final() {
+			return fmt.Errorf("skip event %s: %w: it is %s", e.ID(), eventstream.ErrFinal, e.Status())
+		}
+		if err := s.Update(e, "by", by, "msg", reason); err != nil {
+			return err
+		}
+		return s.Complete(e, nil)
+	})
+}
+
+// RetryOptions choose what Retry runs again; nil means everything that failed or
+// was canceled.
+type RetryOptions struct {
+	// Below restricts it to what failed at and below this event or thread.
+	Below string
+	// From runs this event again instead, whatever became of it.
+	From string
+	// Input replaces the message of what runs again; nil keeps it.
+	Input json.RawMessage
+	// By is who asks for it.
+	By string
+}
+
+// Retry lets a run go on from where it failed: what failed or was canceled runs
+// again, finished branches keep their results, and the aggregators above are made
+// anew. It returns the ids of the events that run again.
+// eventstream.ErrNothingToReopen if there is nothing.
+func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]string, error) {
+	if o == nil {
+		o = &RetryOptions{}
+	}
+	snapshot, err := p.Read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: eventstream.RootID, document: snapshot.Stream.Size()}
+	input, err := pw.put(ctx, "in", o.Input)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	_, err = p.edit(ctx, name, func(s *eventstream.Stream) error {
+		ids = nil
+		reopen, err := o.resolve(s, input)
+		if err != nil {
+			return fmt.Errorf("run %q: %w", name, err)
+		}
+		picks, err := s.Reopen(reopen)
+		for _, e := range picks {
+			ids = append(ids, e.ID())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+func (o *RetryOptions) resolve(s *eventstream.Stream, input *eventstream.Payload) (*eventstream.ReopenOptions, error) {
+	reopen := &eventstream.ReopenOptions{Input: input, By: o.By}
+	var err error
+	if o.Below != "" {
+		if reopen.Below, err = eventAt(s, o.Below); err != nil {
+			return nil, err
+		}
+	}
+	if o.From != "" {
+		reopen.From, err = eventAt(s, o.From)
+	}
+	return reopen, err
+}

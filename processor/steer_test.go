@@ -1,0 +1,118 @@
+package processor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
+)
+
+func TestPause_StopsClaimsAndResumeGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			time.Sleep(time.Second)
+			return square(ctx, task)
+		})
+		p.work(&processor.WorkOptions{Slots: 1}, pl)
+		p.start(pl, "r", 10)
+		time.Sleep(2500 * time.Millisecond)
+		if err := p.Pause(t.Context(), "r", "", "me", "lunch"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		before := p.stream("r").Progress()
+		time.Sleep(time.Minute)
+		if after := p.stream("r").Progress(); after != before || after.Inprocess != 1 {
+			t.Errorf("the paused run went from %+v to %+v", before, after)
+		}
+		if err := p.Resume(t.Context(), "r", ""); err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "385")
+	})
+}
+
+func TestRetry_RunsWhatFailedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		var broken atomic.Bool
+		var runs atomic.Int32
+		broken.Store(true)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			runs.Add(1)
+			if broken.Load() && task.Event == "02.00" {
+				return processor.Abort("broken"), nil
+			}
+			return square(ctx, task)
+		})
+		p.work(nil, pl)
+		wantEnd(t, p.run(pl, "r", 3), eventstream.Completed, true, "10")
+		broken.Store(false)
+		ids, err := p.Retry(t.Context(), "r", &processor.RetryOptions{By: "me"})
+		if err != nil || !slices.Equal(ids, []string{"02.00"}) {
+			t.Fatalf("Retry() = %v, %v, want the branch that failed", ids, err)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "14")
+		if runs.Load() != 4 {
+			t.Errorf("handlers ran %d times, want the finished branches left alone", runs.Load())
+		}
+		if _, err := p.Retry(t.Context(), "r", nil); !errors.Is(err, eventstream.ErrNothingToReopen) {
+			t.Errorf("Retry() of a run without failures = %v, want ErrNothingToReopen", err)
+		}
+		ids, err = p.Retry(t.Context(), "r", &processor.RetryOptions{From: "01.00", Input: []byte("10")})
+		if err != nil || !slices.Equal(ids, []string{"01.00"}) {
+			t.Fatalf("Retry(From 01.00) = %v, %v", ids, err)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "113")
+	})
+}
+
+func TestSkip_CompletesWithoutOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			if task.Event == "02.00" {
+				return processor.Wait(0), nil
+			}
+			return square(ctx, task)
+		})
+		p.work(nil, pl)
+		p.start(pl, "r", 3)
+		time.Sleep(time.Minute)
+		if err := p.Skip(t.Context(), "r", "02.00", "me", "not needed"); err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "10")
+		if err := p.Skip(t.Context(), "r", "02.00", "me", "again"); !errors.Is(err, eventstream.ErrFinal) {
+			t.Errorf("Skip() of a final event = %v, want ErrFinal", err)
+		}
+	})
+}
+
+func TestSteer_UnknownPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := squares(t, square)
+		p.start(pl, "r", 3)
+		for _, c := range []struct {
+			name, at string
+			want     error
+		}{
+			{"missing", "", processor.ErrNoRun},
+			{"r", "07.00", processor.ErrNoEvent},
+			{"r", "07.*", processor.ErrNoEvent},
+			{"../r", "", processor.ErrName},
+		} {
+			if err := p.Cancel(t.Context(), c.name, c.at, "", ""); !errors.Is(err, c.want) {
+				t.Errorf("Cancel(%q, %q) = %v, want %v", c.name, c.at, err, c.want)
+			}
+		}
+	})
+}
