@@ -69,7 +69,9 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		claims, err := w.claim(ctx, name, free)
 		w.freeSlots(free - len(claims))
 		if err != nil {
-			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
+			if ctx.Err() == nil {
+				w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
+			}
 			continue
 		}
 		for _, cl := range claims {
@@ -164,8 +166,11 @@ func (p *poller) look(ctx context.Context) []string {
 		return nil
 	}
 	p.last = time.Now()
-	names := p.w.list(ctx)
+	names, due := p.w.list(ctx)
 	p.pace(len(names) > 0)
+	if !due.IsZero() {
+		p.wait = min(p.wait, max(due.Sub(p.w.p.scope.Now()), p.w.p.timing.poll))
+	}
 	return names
 }
 
@@ -223,10 +228,9 @@ func (w *worker) busyNow() bool {
 	return len(w.running) > 0
 }
 
-// list returns the streams with work for this worker, and looks after the
-// handlers whose streams were steered.
-func (w *worker) list(ctx context.Context) []string {
-	var names []string
+// list returns the streams with work for this worker, and when the next event
+// falls due. On the way it looks after the handlers whose streams were steered.
+func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
 	for blob, err := range w.blobs(ctx) {
 		if err != nil {
 			if ctx.Err() == nil {
@@ -240,11 +244,14 @@ func (w *worker) list(ctx context.Context) []string {
 		}
 		summary, known := eventstream.ParseSummary(blob.Metadata)
 		w.followSteer(ctx, name, blob.Metadata["steer"], known)
-		if !known || w.hasWork(name, summary) {
+		switch {
+		case !known || w.hasWork(name, summary):
 			names = append(names, name)
+		case !summary.Due.IsZero() && (due.IsZero() || summary.Due.Before(due)):
+			due = summary.Due
 		}
 	}
-	return names
+	return names, due
 }
 
 // blobs lists the streams, or looks at those the worker is restricted to.

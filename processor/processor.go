@@ -29,6 +29,7 @@ type Processor struct {
 	bus    bus.Bus
 	timing timing
 	hub    hub
+	ringer *ringer
 }
 
 // Options of a Processor; nil means the defaults.
@@ -49,6 +50,7 @@ func New(sc *scope.Scope, o *Options) *Processor {
 	if o != nil {
 		p.bus = o.Bus
 	}
+	p.ringer = newRinger(p.bus, p.log)
 	return p
 }
 
@@ -95,16 +97,14 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 		return
 	}
 	p.hub.ring(name, len(res.Created) > 0)
-	if p.bus == nil || len(res.Created) == 0 {
+	if p.bus == nil {
 		return
 	}
 	bells := make([]bus.Doorbell, len(res.Created))
 	for i, e := range res.Created {
 		bells[i] = bus.Doorbell{Stream: name, Event: e.ID, Step: e.Topic}
 	}
-	if err := p.bus.Ring(ctx, bells...); err != nil {
-		p.log.WarnContext(ctx, "doorbells were not rung; workers find the events by polling", "stream", name, "err", err)
-	}
+	p.ringer.ring(ctx, bells)
 }
 
 // Read returns the stream of a run as it is now. ErrNoRun if there is none.

@@ -35,7 +35,11 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 	if err != nil {
 		return err
 	}
-	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: id, document: snapshot.Stream.Size()}
+	e, err := eventAt(snapshot.Stream, id)
+	if err != nil {
+		return fmt.Errorf("run %q: %w", name, err)
+	}
+	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: e.ID(), document: snapshot.Stream.Size()}
 	payload, err := pw.put(ctx, "out", output)
 	if err != nil {
 		return err

@@ -172,6 +172,7 @@ func (w *worker) work(ctx context.Context) error {
 
 	var side sync.WaitGroup
 	side.Go(func() { w.listen(loopCtx) })
+	side.Go(func() { w.p.ringer.run(loopCtx) })
 	side.Go(func() { w.sweep(loopCtx) })
 	w.dispatch(loopCtx, handlerCtx)
 	endLoop()
@@ -259,12 +260,20 @@ func (w *worker) listen(ctx context.Context) {
 		}
 	}
 	for ctx.Err() == nil {
-		err := w.p.bus.Listen(ctx, steps, func(bell bus.Doorbell) { w.sub.add(bell.Stream) })
+		err := w.p.bus.Listen(ctx, steps, w.hear)
 		if err == nil {
 			return
 		}
 		w.log.WarnContext(ctx, "doorbells are not heard; events are found by polling", "err", err)
 		sleep(ctx, w.p.timing.idlePoll)
+	}
+}
+
+// hear takes a doorbell. Whoever can reach the bus may say anything, so a name
+// that no stream can have is passed over.
+func (w *worker) hear(bell bus.Doorbell) {
+	if CheckName(bell.Stream) == nil {
+		w.sub.add(bell.Stream)
 	}
 }
 

@@ -216,39 +216,96 @@ func TestListen_DropsWhatIsNoDoorbell(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := bus.Doorbell{Stream: "order-42", Event: "02.00", Step: "Search"}
-	l.wantHeard(t, b, last)
-	for len(l.heard) > 0 {
-		if got := <-l.heard; got != search && got != last {
-			t.Errorf("heard %+v", got)
+	ringUntil(t, b, last, func(error) bool {
+		for len(l.heard) > 0 {
+			got := <-l.heard
+			if got == last {
+				return true
+			}
+			if got != search {
+				t.Errorf("heard %+v", got)
+			}
+		}
+		return false
+	})
+}
+
+// The server chooses one listener for each doorbell, also among those of one
+// connection.
+func TestListen_QueueGroup(t *testing.T) {
+	s := startServer(t, server.Options{})
+	a, b := connect(t, s.ClientURL(), nil), connect(t, s.ClientURL(), nil)
+	ears := []*listener{listen(t, a, "Search", "one"), listen(t, a, "Search", "two"), listen(t, b, "Search", "three")}
+	own := []bus.Doorbell{{Stream: "order-42", Step: "one"}, {Stream: "order-42", Step: "two"}, {Stream: "order-42", Step: "three"}}
+	for i, l := range ears {
+		l.wantHeard(t, a, own[i])
+	}
+	const n = 100
+	for i := range n {
+		if err := a.Ring(t.Context(), bus.Doorbell{Stream: "order-42", Event: fmt.Sprint(i), Step: "Search"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What comes after has come after all of those.
+	heard := map[bus.Doorbell]int{}
+	for i, l := range ears {
+		after := own[i]
+		after.Event = "after"
+		ringUntil(t, a, after, func(error) bool {
+			for len(l.heard) > 0 {
+				got := <-l.heard
+				if got.Step == "Search" {
+					heard[got]++
+				}
+				if got == after {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if len(heard) != n {
+		t.Errorf("%d of %d doorbells were heard", len(heard), n)
+	}
+	for bell, times := range heard {
+		if times != 1 {
+			t.Errorf("%+v was heard %d times, want once", bell, times)
 		}
 	}
 }
 
 func TestPermissions(t *testing.T) {
-	user := func(name, publish, subscribe string) *server.User {
+	user := func(name, publish string, subscribe ...string) *server.User {
 		return &server.User{Username: name, Password: "secret", Permissions: &server.Permissions{
 			Publish:   &server.SubjectPermission{Allow: []string{publish}},
-			Subscribe: &server.SubjectPermission{Allow: []string{subscribe}},
+			Subscribe: &server.SubjectPermission{Allow: subscribe},
 		}}
 	}
 	s := startServer(t, server.Options{Users: []*server.User{
 		user("ringer", "leasestream.>", "none"),
-		user("listener", "none", "leasestream.>"),
+		user("listener", "none", "leasestream.look", "leasestream.step.Search"),
 	}})
 	as := func(name string) *natsbus.Bus {
 		return connect(t, strings.Replace(s.ClientURL(), "//", "//"+name+":secret@", 1), nil)
 	}
 	ringer, hearer := as("ringer"), as("listener")
-	listen(t, hearer, "Search").wantHeard(t, ringer, search)
-
-	select {
-	case err := <-listen(t, ringer, "Search").done:
-		if !errors.Is(err, nats.ErrPermissionViolation) {
-			t.Errorf("Listen() = %v, want a permission violation", err)
+	l := listen(t, hearer, "Search")
+	l.wantHeard(t, ringer, search)
+	for name, refused := range map[string]*listener{
+		"to listen for anything": listen(t, ringer, "Search"),
+		"to listen for one step": listen(t, hearer, "Search", "Done"),
+	} {
+		select {
+		case err := <-refused.done:
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Errorf("Listen() = %v without the right %s, want a permission violation", err, name)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("Listen did not return, without the right %s", name)
 		}
-	case <-time.After(20 * time.Second):
-		t.Error("Listen did not return, though the server refused it")
 	}
+	l.wantHeard(t, ringer, search) // it has all it needs
+
 	ringUntil(t, hearer, search, func(err error) bool { return errors.Is(err, nats.ErrPermissionViolation) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -143,7 +144,7 @@ func TestRing_Errors(t *testing.T) {
 		{"taken", []string{fine}, nil},
 		{"another token", []string{refusing}, []string{host(refusing) + ": 401 Unauthorized; do all workers have the same token?"}},
 		{"broken", []string{broken}, []string{host(broken) + ": 500 Internal Server Error"}},
-		{"gone", []string{gone.URL}, []string{host(gone.URL), "refused"}},
+		{"gone", []string{gone.URL + "/secret-path"}, []string{host(gone.URL), "refused"}},
 		{"redirect", []string{redirect.URL}, []string{host(redirect.URL) + ": 307"}},
 		{"some of many", []string{fine, refusing, broken, gone.URL}, []string{host(refusing), host(broken), host(gone.URL)}},
 		{"no URL", []string{"http://user:pa55word@host:port/"}, []string{form}},
@@ -254,6 +255,30 @@ func TestRing_EndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestClose_EndsConnections(t *testing.T) {
+	ended := make(chan struct{}, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			ended <- struct{}{}
+		}
+	}
+	s.Start()
+	defer s.Close()
+	b := newBus(t, &webbus.Options{Peers: fixed(s.URL), Timeout: time.Minute})
+	if err := b.Ring(t.Context(), some("Search", 1)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the connection of a closed bus is open")
+	}
+}
+
 // A bus without peers only takes.
 func TestRing_WithoutPeers(t *testing.T) {
 	if err := newBus(t, nil).Ring(t.Context(), some("Search", 1)...); err != nil {
@@ -269,10 +294,9 @@ func TestRing_LargeDoorbells(t *testing.T) {
 		o := n.o
 		o.Peers = fixed(n.serve(receiver))
 		e := listen(t, receiver, "Search")
-		bells := some("Search", 600)
+		bells := some("Search", 700)
 		for i := range bells {
-			bells[i].Stream = strings.Repeat("s", 200)
-			bells[i].Event = strings.Repeat("01.", 64) + fmt.Sprint(i)
+			bells[i].Event = strings.Repeat("01.", 1000) + fmt.Sprint(i)
 		}
 		if err := newBus(t, &o).Ring(t.Context(), bells...); err != nil {
 			t.Fatal(err)
