@@ -60,6 +60,9 @@ func enqueue(queue []string, names ...string) []string {
 // less has no more.
 func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string {
 	for len(queue) > 0 && ctx.Err() == nil {
+		if w.isPaused() {
+			return nil // the poll finds them again
+		}
 		free := w.takeSlots()
 		if free == 0 {
 			return queue
@@ -167,6 +170,9 @@ func (p *poller) look(ctx context.Context) []string {
 	}
 	p.last = time.Now()
 	names, due := p.w.list(ctx)
+	if p.w.lookForPause(ctx) {
+		names = nil
+	}
 	p.pace(len(names) > 0)
 	if !due.IsZero() {
 		p.wait = min(p.wait, max(due.Sub(p.w.p.scope.Now()), p.w.p.timing.poll))
@@ -214,6 +220,24 @@ func (p *poller) pace(busy bool) {
 		return
 	}
 	p.wait = min(t.idlePoll, p.wait*2)
+}
+
+// lookForPause sees whether all claims are to stop. If that cannot be seen, what
+// was seen last holds.
+func (w *worker) lookForPause(ctx context.Context) bool {
+	paused, err := w.p.AllPaused(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		w.allPaused = paused
+	}
+	return w.allPaused
+}
+
+func (w *worker) isPaused() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.allPaused
 }
 
 func (w *worker) full() bool {

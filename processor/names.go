@@ -27,6 +27,7 @@ const (
 	streamSuffix = ".xml"
 	workerPrefix = "workers/"
 	sweepLock    = "locks/sweep"
+	pauseLock    = "locks/paused"
 )
 
 // BlobOf is the blob of the stream with the given name.

@@ -131,7 +131,7 @@ func (w *worker) write(ctx context.Context, cl *claim, v *verdict, log logger) *
 func (w *worker) goesOn(stream string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.stopping && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
+	return !w.stopping && !w.allPaused && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
 }
 
 // verdict is what the outcome edit does, worked out beforehand: payloads are

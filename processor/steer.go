@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
 )
 
 // ErrNoEvent is matched when a run has no such event or thread.
@@ -183,4 +184,33 @@ func (o *RetryOptions) resolve(s *eventstream.Stream, input *eventstream.Payload
 		reopen.From, err = eventAt(s, o.From)
 	}
 	return reopen, err
+}
+
+// PauseAll stops all claims of our workers in the container, until ResumeAll:
+// the quiet that maintenance needs. Unlike Pause it shifts no timeout.
+func (p *Processor) PauseAll(ctx context.Context, by, reason string) error {
+	body, err := json.Marshal(map[string]string{"by": by, "reason": reason})
+	if err != nil {
+		return err
+	}
+	_, err = p.scope.Store().Put(ctx, pauseLock, body, &store.PutOptions{ContentType: "application/json"})
+	return err
+}
+
+// ResumeAll ends PauseAll.
+func (p *Processor) ResumeAll(ctx context.Context) error {
+	err := p.scope.Store().Delete(ctx, pauseLock, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// AllPaused reports whether PauseAll is in force.
+func (p *Processor) AllPaused(ctx context.Context) (bool, error) {
+	_, err := p.scope.Store().Stat(ctx, pauseLock, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

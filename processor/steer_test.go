@@ -116,3 +116,36 @@ func TestSteer_UnknownPlaces(t *testing.T) {
 		}
 	})
 }
+
+func TestPauseAll_StopsEveryWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p, other := w.process(nil), w.process(nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			time.Sleep(time.Second)
+			return square(ctx, task)
+		})
+		p.work(&processor.WorkOptions{Slots: 1}, pl)
+		p.start(pl, "r", 10)
+		time.Sleep(2500 * time.Millisecond)
+		if err := other.PauseAll(t.Context(), "me", "upgrade"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		before := p.stream("r").Progress()
+		if paused, err := p.AllPaused(t.Context()); err != nil || !paused {
+			t.Errorf("AllPaused() = %v, %v", paused, err)
+		}
+		other.work(nil, pl)
+		time.Sleep(time.Minute)
+		if after := p.stream("r").Progress(); after != before || after.Inprocess != 1 {
+			t.Errorf("the run went from %+v to %+v while all was paused", before, after)
+		}
+		for range 2 {
+			if err := other.ResumeAll(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "385")
+	})
+}

@@ -111,12 +111,14 @@ type worker struct {
 
 	mu       sync.Mutex // guards the fields below
 	stopping bool
-	queue    []string            // streams that have work
-	busy     int                 // slots in use
-	perStep  map[stepKey]int     // handlers by step, for Step.Concurrency
-	running  map[taskKey]*claim  // what is claimed, run or reported
-	suspect  map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
-	steer    map[string]string   // the steer counter last seen, by stream
+	// allPaused: Processor.PauseAll was in force at the last poll.
+	allPaused bool
+	queue     []string            // streams that have work
+	busy      int                 // slots in use
+	perStep   map[stepKey]int     // handlers by step, for Step.Concurrency
+	running   map[taskKey]*claim  // what is claimed, run or reported
+	suspect   map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
+	steer     map[string]string   // the steer counter last seen, by stream
 }
 
 type stepKey struct{ definition, step string }
