@@ -261,7 +261,10 @@ steps:
 	if code, stdout, stderr := f.run("start", "pipeline.yaml", "--name", "r"); code != 0 || stdout != "r\n" {
 		t.Fatalf("start: exit code %d, %q, %s", code, stdout, stderr)
 	}
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
 	for f.ls()[0].Status == "inprocess" {
+		<-look.C
 	}
 	done := map[string]int{}
 	for _, e := range f.events("r") {

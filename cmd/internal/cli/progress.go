@@ -105,6 +105,7 @@ type bar struct {
 	container *mpb.Progress
 	redact    func(string) string
 	bar       *mpb.Bar // nil before the first update
+	full      bool     // nothing is left to do
 	text      chan string
 }
 
@@ -134,6 +135,7 @@ func (b *bar) update(name string, s eventstream.Summary) {
 	}
 	b.bar.SetTotal(int64(s.Total), false)
 	b.bar.SetCurrent(int64(s.Done))
+	b.full = s.Done == s.Total
 }
 
 // countsDecorator shows the newest counts. It runs in the goroutine that draws.
@@ -148,8 +150,12 @@ func (b *bar) countsDecorator(shown string) decor.Decorator {
 }
 
 func (b *bar) close() {
-	if b.bar != nil {
+	switch {
+	case b.bar == nil:
+	case b.full:
 		b.bar.SetTotal(-1, true)
+	default:
+		b.bar.Abort(false) // stop where it is
 	}
 	b.container.Wait()
 }

@@ -77,16 +77,21 @@ func (o *runOptions) finish(ctx context.Context, p *processor.Processor, show pr
 	defer stopWaiting(nil)
 	working, stopWorking := context.WithCancel(ctx)
 	defer stopWorking()
-	defer context.AfterFunc(ctx, func() { sayStopping(show) })()
-	var worker sync.WaitGroup
+	var side sync.WaitGroup
 	var workErr error
-	worker.Go(func() {
+	side.Go(func() { // until working ends, or the worker cannot go on
 		workErr = p.Work(working, &processor.WorkOptions{Slots: int(o.workers), Only: []string{name}}, pl)
 		stopWaiting(workErr)
 	})
+	side.Go(func() { // until working ends
+		<-working.Done()
+		if ctx.Err() != nil {
+			sayStopping(show)
+		}
+	})
 	end, err := p.Await(waiting, name, func(s eventstream.Summary) { show.update(name, s) })
 	stopWorking()
-	worker.Wait()
+	side.Wait()
 	if workErr != nil && end == nil {
 		return nil, workErr
 	}
