@@ -21,27 +21,34 @@ type RunInfo struct {
 type ListOptions struct {
 	Status   string // of the run: inprocess, completed, aborted, canceled
 	Pipeline string
+	Open     bool // only runs that have not ended; the archive is not listed then
 }
 
 func (o *ListOptions) take(info RunInfo) bool {
-	return o == nil ||
+	return o == nil || (!o.Open || !info.Status.Final()) &&
 		(o.Status == "" || o.Status == info.Status.String()) &&
-			(o.Pipeline == "" || o.Pipeline == info.Pipeline)
+		(o.Pipeline == "" || o.Pipeline == info.Pipeline)
 }
 
-// List yields the runs of the container, by name. It costs one listing; only
-// streams without our metadata are read.
+// List yields the runs of the container by name, those in the archive after the
+// others. It costs a listing of each; only streams without our metadata are read.
 func (p *Processor) List(ctx context.Context, o *ListOptions) iter.Seq2[RunInfo, error] {
 	return func(yield func(RunInfo, error) bool) {
-		for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
+		seen := map[string]bool{}
+		for blob, err := range p.documents(ctx, o) {
 			if err != nil {
 				yield(RunInfo{}, err)
 				return
 			}
 			name, ok := nameOf(blob.Name)
 			if !ok {
+				name, ok = archivedName(blob.Name)
+			}
+			// Between its two places a run is in both, and the open one counts.
+			if !ok || seen[name] || blob.Metadata[metaPurging] != "" {
 				continue
 			}
+			seen[name] = true
 			info, err := p.runInfo(ctx, name, blob)
 			if errors.Is(err, ErrNoRun) {
 				continue // it went away while we looked
@@ -50,6 +57,25 @@ func (p *Processor) List(ctx context.Context, o *ListOptions) iter.Seq2[RunInfo,
 				continue
 			}
 			if !yield(info, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// documents lists the blobs of the runs.
+func (p *Processor) documents(ctx context.Context, o *ListOptions) iter.Seq2[*store.Info, error] {
+	return func(yield func(*store.Info, error) bool) {
+		for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
+			if !yield(blob, err) {
+				return
+			}
+		}
+		if o != nil && o.Open {
+			return
+		}
+		for blob, err := range p.scope.Store().List(ctx, archivePrefix) {
+			if !yield(blob, err) {
 				return
 			}
 		}

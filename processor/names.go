@@ -26,8 +26,13 @@ const (
 	streamPrefix = "streams/"
 	streamSuffix = ".xml"
 	workerPrefix = "workers/"
-	sweepLock    = "locks/sweep"
-	pauseLock    = "locks/paused"
+	// An archived document has the run in its name, so that the document of a name
+	// that is used again finds its place.
+	archivePrefix = "archive/"
+	archiveMark   = "~"
+	payloadPrefix = "payload/"
+	sweepLock     = "locks/sweep"
+	pauseLock     = "locks/paused"
 )
 
 // BlobOf is the blob of the stream with the given name.
@@ -43,6 +48,25 @@ func nameOf(blob string) (string, bool) {
 	return name, ok && nameForm.MatchString(name)
 }
 
+// archiveBlob is where the document of an ended run goes.
+func archiveBlob(name, run string) string {
+	return archivePrefix + name + archiveMark + run + streamSuffix
+}
+
+// archivedName is the stream whose archived blob has the given name.
+func archivedName(blob string) (string, bool) {
+	rest, ok := strings.CutPrefix(blob, archivePrefix)
+	name, _, marked := strings.Cut(rest, archiveMark)
+	return name, ok && marked && nameForm.MatchString(name)
+}
+
 func payloadBlob(run, event, random, kind string) string {
-	return fmt.Sprintf("payload/%s/%s.%s.%s", run, event, random, kind)
+	return fmt.Sprintf("%s%s/%s.%s.%s", payloadPrefix, run, event, random, kind)
+}
+
+// runOf is the run whose payload has the given name.
+func runOf(blob string) (run string, ok bool) {
+	rest, ok := strings.CutPrefix(blob, payloadPrefix)
+	run, _, nested := strings.Cut(rest, "/")
+	return run, ok && nested
 }

@@ -82,7 +82,7 @@ func timingOf(st store.Store) timing {
 func (p *Processor) edit(ctx context.Context, name string, f func(*eventstream.Stream) error) (*scope.Result, error) {
 	res, err := p.scope.Edit(ctx, BlobOf(name), f)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+		return nil, p.missing(ctx, name)
 	}
 	if err != nil {
 		return nil, err
@@ -90,6 +90,24 @@ func (p *Processor) edit(ctx context.Context, name string, f func(*eventstream.S
 	p.tell(ctx, name, res)
 	return res, nil
 }
+
+// missing is why there is nothing to edit.
+func (p *Processor) missing(ctx context.Context, name string) error {
+	info, err := p.find(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case info.Name != BlobOf(name):
+		return fmt.Errorf("run %q: %w: %w", name, eventstream.ErrFinal, errArchived)
+	}
+	return fmt.Errorf("run %q: %w", name, errMoved)
+}
+
+// errArchived: the run ended some time ago.
+var errArchived = errors.New("the run lies in the archive")
+
+// errMoved: the document was moved between two looks.
+var errMoved = errors.New("it is on its way from or to the archive; try again")
 
 // tell rings for the events an edit created and wakes who waits in this process.
 func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
@@ -105,18 +123,6 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 		bells[i] = bus.Doorbell{Stream: name, Event: e.ID, Step: e.Topic}
 	}
 	p.ringer.ring(ctx, bells)
-}
-
-// Read returns the stream of a run as it is now. ErrNoRun if there is none.
-func (p *Processor) Read(ctx context.Context, name string) (*scope.Snapshot, error) {
-	if err := CheckName(name); err != nil {
-		return nil, err
-	}
-	snapshot, err := p.scope.Read(ctx, BlobOf(name))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
-	}
-	return snapshot, err
 }
 
 // End is how a run ended.
@@ -137,10 +143,7 @@ func (p *Processor) Await(ctx context.Context, name string, progress func(events
 	defer ticker.Stop()
 	lastETag := ""
 	for {
-		info, err := p.scope.Store().Stat(ctx, BlobOf(name), nil)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
-		}
+		info, err := p.find(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -67,19 +67,17 @@ func (p *Processor) Start(ctx context.Context, pl *Pipeline, input json.RawMessa
 		candidate := name
 		if candidate == "" {
 			candidate = pl.Name() + "-" + randomText(8)
+		} else if run, err := p.attach(ctx, name, pl, hash); !errors.Is(err, ErrNoRun) {
+			return run, err
+		}
+		if err := p.finishPurge(ctx, candidate); err != nil {
+			return nil, err
 		}
 		run, err := p.create(ctx, candidate, pl, input, hash, o)
 		if !errors.Is(err, store.ErrExists) {
 			return run, err
 		}
-		if name == "" {
-			continue
-		}
-		run, err = p.attach(ctx, name, pl, hash)
-		if !errors.Is(err, ErrNoRun) {
-			return run, err
-		}
-		// It was there and is gone again: begin anew.
+		// Somebody was faster: look again.
 	}
 }
 
@@ -100,11 +98,11 @@ func randomText(n int) string { return strings.ToLower(rand.Text()[:n]) }
 // newestOpen finds the run to resume.
 func (p *Processor) newestOpen(ctx context.Context, definition, input string) (*Run, error) {
 	var newest *RunInfo
-	for info, err := range p.List(ctx, nil) {
+	for info, err := range p.List(ctx, &ListOptions{Open: true}) {
 		if err != nil {
 			return nil, err
 		}
-		if info.Unreadable != nil || info.Status.Final() || info.Definition != definition || info.Input != input {
+		if info.Unreadable != nil || info.Definition != definition || info.Input != input {
 			continue
 		}
 		if newest == nil || info.Created.After(newest.Created) {

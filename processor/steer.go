@@ -154,7 +154,7 @@ func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]
 		return nil, err
 	}
 	var ids []string
-	_, err = p.edit(ctx, name, func(s *eventstream.Stream) error {
+	err = p.editAnywhere(ctx, name, func(s *eventstream.Stream) error {
 		ids = nil
 		reopen, err := o.resolve(s, input)
 		if err != nil {
@@ -170,6 +170,26 @@ func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]
 		return nil, err
 	}
 	return ids, nil
+}
+
+// editAnywhere edits a run where it lies; one in the archive comes back.
+func (p *Processor) editAnywhere(ctx context.Context, name string, f func(*eventstream.Stream) error) error {
+	for {
+		info, err := p.find(ctx, name)
+		if err != nil {
+			return err
+		}
+		if info.Name == BlobOf(name) {
+			_, err = p.edit(ctx, name, f)
+		} else {
+			err = p.reopenArchived(ctx, name, info, f)
+		}
+		moved := errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrExists) ||
+			errors.Is(err, errMoved) || errors.Is(err, errArchived)
+		if !moved {
+			return err
+		}
+	}
 }
 
 func (o *RetryOptions) resolve(s *eventstream.Stream, input *eventstream.Payload) (*eventstream.ReopenOptions, error) {

@@ -36,8 +36,14 @@ func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
 	defer cancel()
 	stop := context.AfterFunc(lease.Context(), cancel)
 	defer stop()
+	collected := time.Now() // a worker that lives shortly leaves the garbage to others
 	for ctx.Err() == nil {
-		if err := w.p.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+		err := w.p.sweepOnce(ctx)
+		if time.Since(collected) >= garbageEvery {
+			collected = time.Now()
+			err = errors.Join(err, w.p.collectGarbage(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "sweep", "err", err)
 		}
 		sleep(ctx, w.p.timing.sweep)
@@ -66,7 +72,8 @@ func (p *Processor) sweepOnce(ctx context.Context) error {
 	return nil
 }
 
-// openStreams reads the runs that a sweep may find something to do in.
+// openStreams reads the runs that a sweep may find something to do in, and moves
+// those that ended long ago to the archive.
 func (p *Processor) openStreams(ctx context.Context) (map[string]*eventstream.Stream, error) {
 	streams := map[string]*eventstream.Stream{}
 	for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
@@ -74,7 +81,16 @@ func (p *Processor) openStreams(ctx context.Context) (map[string]*eventstream.St
 			return nil, err
 		}
 		name, ok := nameOf(blob.Name)
-		if summary, known := eventstream.ParseSummary(blob.Metadata); !ok || known && !p.needsSweep(summary) {
+		summary, known := eventstream.ParseSummary(blob.Metadata)
+		switch {
+		case !ok || blob.Metadata[metaPurging] != "":
+			continue
+		case known && archivable(summary, p.scope.Now()):
+			if err := p.archive(ctx, name); err != nil {
+				p.log.WarnContext(ctx, "archive", "stream", name, "err", err)
+			}
+			continue
+		case known && !p.needsSweep(summary):
 			continue
 		}
 		snapshot, err := p.Read(ctx, name)
