@@ -216,7 +216,7 @@ func (s *Stream) branchNumber(t *thread, chosen, unused int) (int, error) {
 	if chosen < 0 || chosen > math.MaxInt32 {
 		return 0, fmt.Errorf("%w: there is no branch %d", ErrBranch, chosen)
 	}
-	switch used := s.threads[JoinID(t.name, chosen)]; {
+	switch used := s.findThread(JoinID(t.name, chosen)); {
 	case used == nil || used.maxStep < 0:
 		return chosen, nil
 	case used.live > 0:
@@ -318,7 +318,9 @@ func (s *Stream) insert(e *Event) {
 	s.enterThread(e)
 	s.size += len(e.pre) + len(e.raw)
 	e.updateWake()
-	s.add(e)
+	e.pos = int32(len(s.events))
+	s.events = append(s.events, e)
+	s.byID[e.id] = e
 	s.index(e)
 }
 

@@ -76,6 +76,9 @@ func nameLen(s string) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
+		if n == 1 { // invalid UTF-8; the replacement character itself has a place in names
+			return i
+		}
 		if !inRanges(r, nameStarts) && (i == 0 || !inRanges(r, nameParts)) {
 			return i
 		}

@@ -31,6 +31,11 @@ func (e *Event) setFlag(f flags, on bool) {
 	}
 }
 
+// decoded are the attributes that decode knows.
+var decoded = []string{
+	"status", "policy", "branches", "ok", "failed", "msg", "superseded", "join", "paused", "due", "timeout", "key",
+}
+
 // decode keeps what the model works with where it is at hand. An empty value is
 // a missing attribute. id, prev, next, name and topic are set apart, since they
 // take the stream to resolve.

@@ -167,7 +167,7 @@ func (s *Stream) undo(sp savepoint) {
 		u := &tx.threads[i]
 		*u.t = u.was
 		if u.isNew {
-			delete(s.threads, u.t.name)
+			delete(s.oddThreads, u.t.name)
 		}
 	}
 	clear(tx.events[sp.saved:])

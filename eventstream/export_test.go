@@ -29,8 +29,15 @@ func (s *Stream) Dump() string {
 		}
 	}
 	fmt.Fprintf(&b, "%d ids\n", len(s.byID))
-	for _, name := range slices.Sorted(maps.Keys(s.threads)) {
-		t := s.threads[name]
+	threads := maps.Clone(s.oddThreads)
+	for _, e := range s.events {
+		if s.findThread(e.thread.name) != e.thread {
+			fmt.Fprintf(&b, "thread %q is not found\n", e.thread.name)
+		}
+		threads[e.thread.name] = e.thread
+	}
+	for _, name := range slices.Sorted(maps.Keys(threads)) {
+		t := threads[name]
 		first, last := "none", "none"
 		if t.last != nil {
 			first, last = t.first.id, t.last.id

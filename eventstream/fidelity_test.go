@@ -235,7 +235,9 @@ func TestPayload_Refused(t *testing.T) {
 			return err
 		})
 	}
-	r.edit(func() error { return r.SetInput(r.Root(), eventstream.JSON([]byte("\"\uFFFE\uFFFF\\u0000\U0001F600\""))) })
+	r.edit(func() error {
+		return r.SetInput(r.Root(), eventstream.JSON([]byte("\"\uFFFE\uFFFF\\u0000\U0001F600\"")))
+	})
 	if got, _ := r.Root().Input(); string(got.JSON) != "\"\\ufffe\\uffff\\u0000\U0001F600\"" {
 		t.Errorf("Input() = %s", got.JSON)
 	}

@@ -43,30 +43,80 @@ func (s *Stream) topic(name string) *topic {
 	return t
 }
 
-// threadNamed returns the thread of a name, made at need together with those it
-// was split off.
-func (s *Stream) threadNamed(name string) *thread {
-	t := s.threads[name]
-	if t != nil {
+// findThread returns the thread of a name, or nil. It is found by its first
+// event, step 0; those that have none are kept apart.
+func (s *Stream) findThread(name string) *thread {
+	var buf [64]byte
+	id := append(buf[:0], name...)
+	if name != "" {
+		id = append(id, '.')
+	}
+	if first := s.byID[string(append(id, "00"...))]; first != nil && first.thread != nil {
+		return first.thread
+	}
+	return s.oddThreads[name]
+}
+
+// threadOf returns the thread of an event, made at need together with those it
+// was split off. Most often it is that of its prev, or a new one below it.
+func (s *Stream) threadOf(e *Event) (t *thread, step int) {
+	name, step := SplitID(e.id)
+	var near *thread
+	if e.prev != nil {
+		near = e.prev.thread // nil if prev comes further down in the document
+	}
+	switch {
+	case near != nil && near.name == name:
+		return near, step
+	case step > 0 || len(s.oddThreads) > 0:
+		t = s.findThread(name)
+	}
+	if t == nil {
+		t = s.makeThread(name, near)
+		if step > 0 {
+			s.oddThreads[name] = t
+		}
+	}
+	return t, step
+}
+
+// makeThread makes a thread and counts it in the one above. near is one that may
+// well be that, or nil.
+func (s *Stream) makeThread(name string, near *thread) *thread {
+	t := s.newThread()
+	t.name, t.maxStep = name, -1
+	s.saveThread(t, true)
+	if name == "" {
 		return t
 	}
-	t = &thread{name: name, maxStep: -1}
-	s.threads[name] = t
-	s.saveThread(t, true)
-	if name != "" {
-		parent, n := parentThread(name)
-		above := s.threadNamed(parent)
-		s.touchThread(above)
-		above.maxChild = max(above.maxChild, int32(n))
-		t.depth = above.depth + 1
+	parent, n := parentThread(name)
+	above := near
+	if near == nil || near.name != parent {
+		above = s.findThread(parent)
 	}
+	if above == nil {
+		above = s.makeThread(parent, nil)
+		s.oddThreads[parent] = above
+	}
+	s.touchThread(above)
+	above.maxChild = max(above.maxChild, int32(n))
+	t.depth = above.depth + 1
+	return t
+}
+
+// newThread takes from the spare ones, of which reading a document leaves some.
+func (s *Stream) newThread() *thread {
+	if len(s.spare) == 0 {
+		return &thread{}
+	}
+	t := &s.spare[0]
+	s.spare = s.spare[1:]
 	return t
 }
 
 // enterThread puts an event into its thread.
 func (s *Stream) enterThread(e *Event) {
-	name, step := SplitID(e.id)
-	t := s.threadNamed(name)
+	t, step := s.threadOf(e)
 	s.touchThread(t)
 	e.thread, e.step = t, int32(step)
 	t.maxStep = max(t.maxStep, e.step)
@@ -114,13 +164,6 @@ func (s *Stream) ends(t *thread) (first, last *Event) {
 		}
 	}
 	return first, last
-}
-
-// add puts an event at the end of the document, with its place and id.
-func (s *Stream) add(e *Event) {
-	e.pos = int32(len(s.events))
-	s.events = append(s.events, e)
-	s.byID[e.id] = e
 }
 
 // findRoot: every other chain of prev than that of the root ends in an event

@@ -498,7 +498,7 @@ func (m *naive) picks(below, from *naiveEvent) (picks, closed []*naiveEvent) {
 		}
 		for _, p := range m.ancestors(e) {
 			hasPick := slices.ContainsFunc(m.live(), func(x *naiveEvent) bool {
-				return candidates[x.id] && runsAgain(x) && slices.Contains(m.ancestors(x), p)
+				return candidates[x.id] && !m.isDetached(x) && runsAgain(x) && slices.Contains(m.ancestors(x), p)
 			})
 			if p.status == "aborted" && p.by == "policy" && hasPick {
 				victims = append(victims, e.id)
@@ -510,7 +510,7 @@ func (m *naive) picks(below, from *naiveEvent) (picks, closed []*naiveEvent) {
 	}
 	for _, e := range m.live() {
 		switch {
-		case !candidates[e.id]:
+		case !candidates[e.id] || m.isDetached(e):
 		case runsAgain(e):
 			picks = append(picks, e)
 		default:
@@ -533,6 +533,10 @@ func (m *naive) picks(below, from *naiveEvent) (picks, closed []*naiveEvent) {
 	keptPicks := slices.DeleteFunc(slices.Clone(picks), dropped)
 	keptClosed := slices.DeleteFunc(slices.Clone(closed), dropped)
 	return keptPicks, keptClosed
+}
+
+func (m *naive) isDetached(e *naiveEvent) bool {
+	return slices.ContainsFunc(append(m.ancestors(e), e), func(p *naiveEvent) bool { return p.loose })
 }
 
 // superseded is what a retry of e takes out of the run.
@@ -569,4 +573,3 @@ func (m *naive) missed(e *naiveEvent) bool {
 	}
 	return false
 }
-

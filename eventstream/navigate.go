@@ -97,8 +97,12 @@ func (s *Stream) GapXML(i int) string {
 	return s.after
 }
 
-// ElementXML is the root element with all that is in it, as it is written.
+// ElementXML is the root element with all that is in it, as it is written; "" for
+// a document of 0 bytes.
 func (s *Stream) ElementXML() string {
+	if s.blank {
+		return ""
+	}
 	document := string(s.Bytes())
 	return document[len(s.before) : len(document)-len(s.after)+s.rootEnd()]
 }

@@ -2,6 +2,7 @@ package eventstream
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,6 @@ type parser struct {
 	s        *Stream
 	expected int // events still to come, at most
 	slab     []Event
-	threads  []thread
 	nexts    []link // all attributes next
 	forward  []link // those attributes prev that name an event further down
 	last     *Event // read before the one being read
@@ -131,7 +131,7 @@ func (p *parser) event(el element) *Event {
 	var prev, next, name, topic rawAttr
 	status := false
 	for _, a := range p.attrs {
-		switch a.name {
+		switch attr := p.attrName(a); attr {
 		case "id":
 			p.identify(e, a)
 		case "prev":
@@ -143,10 +143,13 @@ func (p *parser) event(el element) *Event {
 		case "topic":
 			topic = a
 		default:
-			if err := e.decode(a.name, a.unescaped()); err != nil {
-				p.fail(a.at, "%v", err)
+			if !a.plain && !mattersUnescaped(attr, p.rawValue(a)) {
+				continue
 			}
-			status = status || a.name == "status"
+			if err := e.decode(attr, p.attrValue(a)); err != nil {
+				p.fail(int(a.at), "%v", err)
+			}
+			status = status || attr == "status"
 		}
 	}
 	switch {
@@ -154,12 +157,21 @@ func (p *parser) event(el element) *Event {
 		p.fail(el.start, "the event has no id")
 	case !status:
 		p.fail(el.start, "event %s has no status", e.id)
-	case e.id == RootID && prev.value != "":
-		p.fail(prev.at, "event %s is the root and has no prev", e.id)
+	case e.id == RootID && p.rawValue(prev) != "":
+		p.fail(int(prev.at), "event %s is the root and has no prev", e.id)
 	}
 	p.link(e, prev, next)
-	p.enter(e, topicName(topic.unescaped(), name.unescaped()))
+	p.enter(e, topicName(p.attrValue(topic), p.attrValue(name)))
 	return e
+}
+
+// mattersUnescaped saves the copy that unescaping makes where decode would have
+// no use for it: for what the user wrote, and for most messages.
+func mattersUnescaped(name, value string) bool {
+	if name == "msg" {
+		return value[0] == '&' || value[0] == withError[0]
+	}
+	return slices.Contains(decoded, name)
 }
 
 func (p *parser) newEvent() *Event {
@@ -173,38 +185,47 @@ func (p *parser) newEvent() *Event {
 }
 
 func (p *parser) identify(e *Event, a rawAttr) {
-	e.id = a.unescaped()
+	e.id = p.attrValue(a)
 	if err := CheckID(e.id); err != nil {
-		p.fail(a.at, "%v", err)
+		p.fail(int(a.at), "%v", err)
 	}
-	if p.s.byID[e.id] != nil {
-		p.fail(a.at, "two events have the id %s", e.id)
+	p.s.byID[e.id] = e
+	if len(p.s.byID) == len(p.s.events) { // it has not grown
+		p.fail(int(a.at), "two events have the id %s", e.id)
 	}
 }
 
 // link notes what the event says of others.
 func (p *parser) link(e *Event, prev, next rawAttr) {
-	if id := prev.unescaped(); id != "" {
-		e.prev = p.s.byID[id]
-		if e.prev == nil {
-			p.forward = append(p.forward, link{e, id, prev.at})
+	switch id := p.attrValue(prev); {
+	case id == "":
+	case p.last != nil && p.last.prev != nil && p.last.prev.id == id:
+		e.prev = p.last.prev
+	default:
+		// One that comes later, or is the event itself, is looked for at the end.
+		if e.prev = p.s.byID[id]; e.prev == nil || e.prev == e {
+			p.forward = append(p.forward, link{e, id, int(prev.at)})
 		}
 	}
-	if next.value != "" {
-		p.nexts = append(p.nexts, link{e, next.unescaped(), next.at})
+	if ids := p.attrValue(next); ids != "" {
+		p.nexts = append(p.nexts, link{e, ids, int(next.at)})
 	}
 }
 
 // enter puts the event into the stream. Most events have the topic of the one
 // before, and many its thread.
 func (p *parser) enter(e *Event, topic string) {
+	if len(p.s.spare) == 0 {
+		p.s.spare = make([]thread, max(1, min(p.expected, 256)))
+	}
 	if p.last != nil && p.last.topic.name == topic {
 		e.topic = p.last.topic
 	} else {
 		e.topic = p.s.topic(topic)
 	}
 	p.s.enterThread(e)
-	p.s.add(e)
+	e.pos = int32(len(p.s.events))
+	p.s.events = append(p.s.events, e)
 	p.last = e
 }
 
@@ -229,11 +250,11 @@ func (p *parser) resolve() {
 }
 
 func (p *parser) linkNext(l link) {
-	e := l.e
+	e, n := l.e, l.e
 	e.next = make([]*Event, 0, strings.Count(l.ids, "|")+1)
 	for id := range strings.SplitSeq(l.ids, "|") {
 		id = strings.TrimSpace(id)
-		n := p.s.byID[id]
+		n = p.lookUp(id, n)
 		switch {
 		case n == nil:
 			p.fail(l.at, "next of event %s has %q, which does not exist", e.id, id)
@@ -248,6 +269,14 @@ func (p *parser) linkNext(l link) {
 			e.next = append(e.next, n)
 		}
 	}
+}
+
+// lookUp finds an event that most often stands right behind another one.
+func (p *parser) lookUp(id string, before *Event) *Event {
+	if i := before.pos + 1; int(i) < len(p.s.events) && p.s.events[i].id == id {
+		return p.s.events[i]
+	}
+	return p.s.byID[id]
 }
 
 // refuseCycles follows each chain of prev until it meets one already followed. A

@@ -95,7 +95,7 @@ func (s *Stream) Last() *Event {
 
 // ThreadLast returns the last live event of a thread, or nil.
 func (s *Stream) ThreadLast(thread string) *Event {
-	if t := s.threads[thread]; t != nil {
+	if t := s.findThread(thread); t != nil {
 		return t.last
 	}
 	return nil

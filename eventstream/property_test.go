@@ -215,7 +215,7 @@ func (p *pair) update(e *eventstream.Event, m *naiveEvent) {
 		p.m.finish(m, status, "")
 	}
 	if ok && !m.final() {
-		p.m.propagate(m)
+		p.m.rejudge(m)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Stream) Reopen(o *ReopenOptions) ([]*Event, error) {
 	}
 	r.pick(o)
 	if len(r.picks)+len(r.closed) == 0 {
-		return nil, fmt.Errorf("event-stream %q: %w: no event failed or was canceled", s.Name(), ErrNothingToReopen)
+		return nil, fmt.Errorf("event-stream %q: %w: no event of the run failed or was canceled", s.Name(), ErrNothingToReopen)
 	}
 	if err := s.atomic(r.run); err != nil {
 		return nil, err
@@ -103,7 +103,12 @@ func (r *retry) pick(o *ReopenOptions) {
 	}
 }
 
+// add takes an event into one of the lists. One that is not in the next of its
+// prev is left out: nothing would wait for it.
 func (r *retry) add(e *Event, pick bool) {
+	if r.s.isDetached(e) {
+		return
+	}
 	if pick {
 		r.picks = append(r.picks, e)
 		r.isPick[e] = true

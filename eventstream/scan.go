@@ -13,18 +13,23 @@ type scanner struct {
 	stack []string            // open elements below the one being read; reused
 }
 
-// rawAttr is an attribute as it stands in the document.
+// rawAttr is where an attribute stands in the document. It has no pointers, which
+// would cost more than all the rest.
 type rawAttr struct {
-	name, value string
-	at          int  // where the name begins
-	plain       bool // the value needs no unescaping
+	at, nameEnd       int32 // the name
+	valueAt, valueEnd int32 // the value, without its quotes
+	plain             bool  // the value needs no unescaping
 }
 
-func (a rawAttr) unescaped() string {
+func (sc *scanner) attrName(a rawAttr) string { return sc.src[a.at:a.nameEnd] }
+
+func (sc *scanner) rawValue(a rawAttr) string { return sc.src[a.valueAt:a.valueEnd] }
+
+func (sc *scanner) attrValue(a rawAttr) string {
 	if a.plain {
-		return a.value
+		return sc.rawValue(a)
 	}
-	return unescapeAttr(a.value)
+	return unescapeAttr(sc.rawValue(a))
 }
 
 // element is a start tag and, for an event, the whole element.
@@ -42,11 +47,12 @@ func (sc *scanner) at(prefix string) bool { return strings.HasPrefix(sc.src[sc.p
 
 // space skips white space and reports whether there was any.
 func (sc *scanner) space() bool {
-	start := sc.pos
-	for sc.pos < len(sc.src) && isSpace(sc.src[sc.pos]) {
-		sc.pos++
+	start, i := sc.pos, sc.pos
+	for i < len(sc.src) && isSpace(sc.src[i]) {
+		i++
 	}
-	return sc.pos > start
+	sc.pos = i
+	return i > start
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
@@ -95,17 +101,18 @@ func (sc *scanner) declaration() {
 			sc.fail(at, "white space is missing in the XML declaration")
 		}
 		a := sc.attribute()
-		for len(want) > 0 && want[0] != a.name {
+		name := sc.attrName(a)
+		for len(want) > 0 && want[0] != name {
 			if want[0] == "version" {
 				sc.fail(at, "the XML declaration does not begin with version")
 			}
 			want = want[1:]
 		}
 		if len(want) == 0 {
-			sc.fail(at, "unexpected %q in the XML declaration", a.name)
+			sc.fail(at, "unexpected %q in the XML declaration", name)
 		}
 		want = want[1:]
-		sc.declared(a)
+		sc.declared(at, name, sc.rawValue(a))
 	}
 	if len(want) == 3 {
 		sc.fail(start, "the XML declaration has no version")
@@ -113,14 +120,14 @@ func (sc *scanner) declaration() {
 	sc.pos += len("?>")
 }
 
-func (sc *scanner) declared(a rawAttr) {
+func (sc *scanner) declared(at int, name, value string) {
 	switch {
-	case a.name == "version" && a.value != "1.0":
-		sc.fail(a.at, "XML version %q is not supported; an event-stream is XML 1.0", a.value)
-	case a.name == "encoding" && !strings.EqualFold(a.value, "utf-8"):
-		sc.fail(a.at, "the encoding is %q; an event-stream is UTF-8", a.value)
-	case a.name == "standalone" && a.value != "yes" && a.value != "no":
-		sc.fail(a.at, "standalone is %q, want yes or no", a.value)
+	case name == "version" && value != "1.0":
+		sc.fail(at, "XML version %q is not supported; an event-stream is XML 1.0", value)
+	case name == "encoding" && !strings.EqualFold(value, "utf-8"):
+		sc.fail(at, "the encoding is %q; an event-stream is UTF-8", value)
+	case name == "standalone" && value != "yes" && value != "no":
+		sc.fail(at, "standalone is %q, want yes or no", value)
 	}
 }
 
@@ -159,55 +166,60 @@ func (sc *scanner) name(what string) string {
 
 // attribute reads name="value" and checks the value.
 func (sc *scanner) attribute() rawAttr {
-	a := rawAttr{at: sc.pos, plain: true}
-	a.name = sc.name("the attribute")
+	at := sc.pos
+	name := sc.name("the attribute")
 	sc.space()
 	if !sc.at("=") {
-		sc.fail(a.at, "attribute %s has no value", a.name)
+		sc.fail(at, "attribute %s has no value", name)
 	}
 	sc.pos++
 	sc.space()
 	if !sc.at(`"`) && !sc.at("'") {
-		sc.fail(sc.pos, "the value of attribute %s is not quoted", a.name)
+		sc.fail(sc.pos, "the value of attribute %s is not quoted", name)
 	}
 	open := sc.pos
-	sc.pos++
-	for sc.pos < len(sc.src) {
-		switch c := sc.src[sc.pos]; {
-		case byteClass[c]&plainValue != 0:
-			sc.pos++
-		case c == sc.src[open]:
-			a.value = sc.src[open+1 : sc.pos]
-			sc.pos++
-			return a
-		case c == '<':
-			sc.fail(sc.pos, "< in the value of attribute %s", a.name)
-		case c == '&':
-			a.plain = false
-			sc.reference()
-		default: // the other quote, or white space
-			a.plain = a.plain && !isSpace(c)
-			sc.pos++
-		}
-	}
-	sc.fail(open, "the value of attribute %s is not closed", a.name)
-	return a
+	plain := sc.value(sc.src[open], name)
+	return rawAttr{int32(at), int32(at + len(name)), int32(open + 1), int32(sc.pos - 1), plain}
 }
 
-// reference reads a character or entity reference.
-func (sc *scanner) reference() {
-	start := sc.pos + 1
-	end := start
+// value reads the value of an attribute with its quotes, and reports whether it
+// means itself.
+func (sc *scanner) value(quote byte, name string) (plain bool) {
+	plain = true
+	for i := sc.pos + 1; i < len(sc.src); i++ {
+		c := sc.src[i]
+		switch {
+		case byteClass[c]&plainValue != 0:
+		case c == quote:
+			sc.pos = i + 1
+			return plain
+		case c == '<':
+			sc.fail(i, "< in the value of attribute %s", name)
+		case c == '&':
+			plain = false
+			i = sc.reference(i) - 1
+		case isSpace(c):
+			plain = false
+		}
+	}
+	sc.fail(sc.pos, "the value of attribute %s is not closed", name)
+	return false
+}
+
+// reference checks the character or entity reference that begins at i, and
+// returns where it ends.
+func (sc *scanner) reference(i int) int {
+	end := i + 1
 	for end < len(sc.src) && byteClass[sc.src[end]]&inReference != 0 {
 		end++
 	}
 	if end == len(sc.src) || sc.src[end] != ';' {
-		sc.fail(sc.pos, "& begins no reference; write &amp;")
+		sc.fail(i, "& begins no reference; write &amp;")
 	}
-	if _, ok := resolve(sc.src[start:end]); !ok {
-		sc.fail(sc.pos, "&%s; is not a known entity or an allowed character", sc.src[start:end])
+	if _, ok := resolve(sc.src[i+1 : end]); !ok {
+		sc.fail(i, "&%s; is not a known entity or an allowed character", sc.src[i+1:end])
 	}
-	sc.pos = end + 1
+	return end + 1
 }
 
 // startTag reads a start tag; sc.attrs has its attributes afterwards.
@@ -233,23 +245,51 @@ func (sc *scanner) startTag() element {
 		case !spaced:
 			sc.fail(sc.pos, "white space is missing before an attribute of <%s>", el.name)
 		}
-		a := sc.attribute()
+		a, ok := sc.plainAttribute()
+		if !ok {
+			a = sc.attribute()
+		}
 		// A bit that is not set yet proves the name new without a look at the others.
-		bit := uint64(1) << (nameHash(a.name) & 63)
-		if seen&bit != 0 && sc.hasAttr(a.name) {
-			sc.fail(a.at, "attribute %s is given twice", a.name)
+		name := sc.attrName(a)
+		bit := uint64(1) << (nameHash(name) & 63)
+		if seen&bit != 0 && sc.hasAttr(name) {
+			sc.fail(int(a.at), "attribute %s is given twice", name)
 		}
 		seen |= bit
 		sc.attrs = append(sc.attrs, a)
 	}
 }
 
+// nameHash tells names apart by their length and ends, as far as it can.
 func nameHash(name string) uint32 {
-	h := uint32(len(name))
-	for i := range len(name) {
-		h = h*31 + uint32(name[i])
+	n := len(name)
+	return uint32(n)*7 + uint32(name[0])*31 + uint32(name[n-1])*11 + uint32(name[n/2])*5
+}
+
+// plainAttribute reads an attribute as nearly all are: name="value" without
+// references, in a few steps. Any other it leaves to attribute.
+func (sc *scanner) plainAttribute() (a rawAttr, ok bool) {
+	src, i := sc.src, sc.pos
+	if byteClass[src[i]]&nameStart == 0 {
+		return a, false
 	}
-	return h ^ h>>7
+	for i < len(src) && byteClass[src[i]]&namePart != 0 {
+		i++
+	}
+	end := i
+	if i+1 >= len(src) || src[i] != '=' || src[i+1] != '"' {
+		return a, false
+	}
+	i += 2
+	for i < len(src) && byteClass[src[i]]&plainValue != 0 {
+		i++
+	}
+	if i >= len(src) || src[i] != '"' {
+		return a, false
+	}
+	a = rawAttr{int32(sc.pos), int32(end), int32(end + 2), int32(i), true}
+	sc.pos = i + 1
+	return a, true
 }
 
 // manyAttrs is where looking at each attribute becomes slower than a map. A
@@ -259,7 +299,7 @@ const manyAttrs = 64
 func (sc *scanner) hasAttr(name string) bool {
 	if len(sc.attrs) < manyAttrs {
 		for _, a := range sc.attrs {
-			if a.name == name {
+			if sc.attrName(a) == name {
 				return true
 			}
 		}
@@ -269,7 +309,7 @@ func (sc *scanner) hasAttr(name string) bool {
 		sc.names = map[string]struct{}{}
 	}
 	for _, a := range sc.attrs[len(sc.names):] {
-		sc.names[a.name] = struct{}{}
+		sc.names[sc.attrName(a)] = struct{}{}
 	}
 	_, ok := sc.names[name]
 	return ok
@@ -322,18 +362,18 @@ const (
 
 // text reads character data up to the next <.
 func (sc *scanner) text() {
-	for sc.pos < len(sc.src) {
-		switch c := sc.src[sc.pos]; {
-		case c == '<':
-			return
+	i := sc.pos
+	for i < len(sc.src) && sc.src[i] != '<' {
+		switch c := sc.src[i]; {
 		case c == '&':
-			sc.reference()
-		case c == ']' && sc.at(cdataEnd):
-			sc.fail(sc.pos, "]]> in text; write ]]&gt;")
-		default:
-			sc.pos++
+			i = sc.reference(i)
+			continue
+		case c == ']' && strings.HasPrefix(sc.src[i:], cdataEnd):
+			sc.fail(i, "]]> in text; write ]]&gt;")
 		}
+		i++
 	}
+	sc.pos = i
 }
 
 func (sc *scanner) endTag(want string) {

@@ -122,3 +122,14 @@ func (s *Stream) isStranded(e *Event) bool {
 	}
 	return false
 }
+
+// isDetached reports whether a foreign hand left the event, or one above it, out
+// of the next of its prev.
+func (s *Stream) isDetached(e *Event) bool {
+	for ; s.loose && e.prev != nil; e = e.prev {
+		if !e.has(flagLinked) {
+			return true
+		}
+	}
+	return false
+}

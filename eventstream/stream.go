@@ -19,11 +19,13 @@ type Stream struct {
 	blank   bool   // nothing is written yet: the document has 0 bytes
 	size    int    // bytes of the document
 
-	events  []*Event
-	root    *Event
-	byID    map[string]*Event
-	threads map[string]*thread
-	topics  map[string]*topic
+	events []*Event
+	root   *Event
+	byID   map[string]*Event
+	// Threads without a step 0, by name; only a foreign hand writes such.
+	oddThreads map[string]*thread
+	spare      []thread
+	topics     map[string]*topic
 
 	byStatus   [statusCount]bitset // live events
 	timed      bitset              // live events with a wake time
@@ -50,12 +52,12 @@ const (
 
 func newStream() *Stream {
 	return &Stream{
-		before:  xmlDeclaration,
-		rootTag: "<EventStream>",
-		after:   emptyAfter,
-		byID:    map[string]*Event{},
-		threads: map[string]*thread{},
-		topics:  map[string]*topic{},
+		before:     xmlDeclaration,
+		rootTag:    "<EventStream>",
+		after:      emptyAfter,
+		byID:       map[string]*Event{},
+		oddThreads: map[string]*thread{},
+		topics:     map[string]*topic{},
 	}
 }
 

@@ -124,12 +124,16 @@ func forbiddenChar(data []byte) int {
 	if at := controlChar(data, i, len(data)); at >= 0 {
 		return at
 	}
-	for _, noncharacter := range []string{"\uFFFE", "\uFFFF"} {
-		if at := bytes.Index(data, []byte(noncharacter)); at >= 0 {
-			return at
+	// U+FFFE and U+FFFF are EF BF BE and EF BF BF.
+	for i := 0; ; i += 2 {
+		n := bytes.Index(data[i:], []byte("\xef\xbf"))
+		if n < 0 {
+			return -1
+		}
+		if i += n; data[i+2] >= 0xbe {
+			return i
 		}
 	}
-	return -1
 }
 
 func controlChar(data []byte, from, to int) int {

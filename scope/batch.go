@@ -1,14 +1,8 @@
 package scope
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"time"
-
-	"github.com/google/uuid"
-
-	"github.com/leasestream/leasestream/scope/store"
 )
 
 // batch is the edits of one stream that share an upload.
@@ -18,161 +12,28 @@ type batch struct {
 	done chan struct{} // closed when the outcome of every job is set
 }
 
-// line is the edits of one blob that wait for their turn. Its goroutine takes the
-// lease, applies what waits, writes it, and so on while there is something to do
-// and the time of the lease has not come; then it ends.
-type line struct {
-	s    *Scope
-	blob string
-	wake chan struct{} // to one that lingers; has room for one
-
-	// Guarded by Scope.mu.
-	next      *batch // takes edits in; nil if none waits
-	callers   int    // in Edit
-	working   bool
-	lingering bool
-	nobody    context.CancelCauseFunc // ends the wait for the lease; nil if none is on
-	held      *store.LeaseInfo        // the lease that is waited for, as last seen
-
-	// Of the goroutine that works.
-	current *batch
-	doc     *document // as committed; nil if it has to be read
-}
-
-// errNobody ends a wait for a lease that nobody needs any more.
-var errNobody = errors.New("nobody waits for the lease any more")
-
-// join puts a job into the next batch of a blob and sees that someone works.
-func (s *Scope) join(blob string, j *job) (*line, *batch, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed() {
-		return nil, nil, ErrClosed
-	}
-	l := s.blobs[blob]
-	if l == nil {
-		l = &line{s: s, blob: blob, wake: make(chan struct{}, 1)}
-		s.blobs[blob] = l
-	}
-	if l.next == nil {
-		l.next = &batch{done: make(chan struct{})}
-	}
-	l.next.jobs = append(l.next.jobs, j)
-	l.callers++
-	l.rouse()
-	return l, l.next, nil
-}
-
-// rouse starts the goroutine of a line, or wakes it. It ends when nothing waits.
-func (l *line) rouse() {
-	switch {
-	case !l.working:
-		l.working = true
-		l.s.unpark(l)
-		l.s.lines.Go(l.work)
-	case l.lingering:
-		l.lingering = false
-		l.wake <- struct{}{}
-	}
-}
-
-// work serves the line until nothing waits. An edit that ends its goroutine, as
-// testing.T.FailNow does, ends this one; another one then goes on.
-func (l *line) work() {
-	orderly := false
-	defer func() {
-		if !orderly {
-			l.s.lines.Go(l.work)
-		}
-	}()
-	for l.more() {
-		l.session()
-	}
-	orderly = true
-}
-
-// more reports whether something waits. If not, the line is not worked at from now
-// on.
-func (l *line) more() bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if l.current != nil || l.next != nil {
-		return true
-	}
-	l.working = false
-	l.s.park(l)
-	return false
-}
-
-// session is one term of a lease: acquire, edit while there is something to do,
-// release. Whoever was busy to the end of its time then pauses, or the others
-// would never get their turn.
-func (l *line) session() {
-	t := &tenure{l: l}
-	defer t.end()
-	if err := t.ensure(); err != nil {
-		l.refuse(err)
-		return
-	}
-	busy := l.serve(t)
-	t.end()
-	if busy && l.s.set.strategy == Leased {
-		pause := backoff{waits: l.s.set.pause}
-		_ = sleep(l.s.open, pause.next())
-	}
-}
-
-// serve edits until nothing waits, or the time of the lease has come: then it
-// reports true.
-func (l *line) serve(t *tenure) (busy bool) {
-	for l.seal() || l.linger() {
-		l.process(t)
-		if time.Since(t.since) >= l.s.set.maxHold {
-			return true
+// rewind makes the jobs of a batch ready to run; false if nobody waits for them.
+func (b *batch) rewind() bool {
+	any := false
+	for _, j := range b.jobs {
+		any = any || j.state.Load() != left
+		if j.ended == returned {
+			j.err, j.result = nil, Result{}
+			j.state.CompareAndSwap(applied, waiting)
 		}
 	}
-	return false
+	return any
 }
 
-// seal takes over what waits as the current batch. From here on its edits run.
-func (l *line) seal() bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if l.current == nil {
-		l.current, l.next = l.next, nil
+// size is how many edits of the batch changed the document.
+func (b *batch) size() int {
+	n := 0
+	for _, j := range b.jobs {
+		if j.succeeded() && j.result.Changed {
+			n++
+		}
 	}
-	return l.current != nil
-}
-
-// linger waits for an edit for a moment, and takes it over.
-func (l *line) linger() bool {
-	if !l.lingers(true) {
-		return l.seal()
-	}
-	timer := time.NewTimer(l.s.set.linger)
-	defer timer.Stop()
-	select {
-	case <-l.wake:
-	case <-timer.C:
-	case <-l.s.open.Done():
-	}
-	l.lingers(false)
-	return l.seal()
-}
-
-// lingers begins or ends lingering; false if there is no need to begin.
-func (l *line) lingers(on bool) bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if on && (l.next != nil || l.s.closed()) {
-		return false
-	}
-	l.lingering = on
-	select {
-	case <-l.wake:
-	default:
-	}
-	return true
+	return n
 }
 
 // finish makes the outcome of the current batch known.
@@ -221,77 +82,11 @@ func (l *line) drop(b *batch, j *job, state int32) bool {
 		return false
 	}
 	l.callers--
-	if l.next == b {
+	if l.next == b { // a lease that is held for hours must not pile up those who left
 		b.jobs = slices.DeleteFunc(b.jobs, func(other *job) bool { return other == j })
-		if len(b.jobs) == 0 {
-			l.next = nil
-		}
 	}
 	if l.callers == 0 && l.nobody != nil {
 		l.nobody(errNobody)
 	}
 	return true
-}
-
-// acquire waits for the lease for as long as someone waits for the edits.
-func (l *line) acquire() (lease *Lease, err error) {
-	err = l.whileAwaited(func(ctx context.Context, a *acquisition) (err error) {
-		lease, err = a.run(ctx)
-		return err
-	})
-	return lease, err
-}
-
-// whileAwaited runs f with a context that ends when nobody waits for the edits any
-// more, or the scope is closed.
-func (l *line) whileAwaited(f func(context.Context, *acquisition) error) error {
-	ctx, cancel := context.WithCancelCause(l.s.open)
-	defer cancel(nil)
-	if !l.await(cancel) {
-		return errNobody
-	}
-	defer l.awaited()
-	return f(ctx, &acquisition{
-		s: l.s, blob: l.blob, id: uuid.NewString(), terms: l.s.set.terms, wait: waitForever, seen: l.saw,
-	})
-}
-
-func (l *line) await(nobody context.CancelCauseFunc) bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	l.nobody = nobody
-	return l.callers > 0
-}
-
-func (l *line) awaited() {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	l.nobody, l.held = nil, nil
-}
-
-func (l *line) saw(lease store.LeaseInfo) {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	l.held = &lease
-}
-
-// park keeps the document of an idle line for a while. Called with mu held.
-func (s *Scope) park(l *line) {
-	if l.doc == nil {
-		delete(s.blobs, l.blob)
-		return
-	}
-	s.warm = append(s.warm, l)
-	if len(s.warm) > s.set.warm {
-		delete(s.blobs, s.warm[0].blob)
-		s.warm = slices.Delete(s.warm, 0, 1)
-	}
-}
-
-// unpark takes a line that is worked at again out of the idle ones. Called with mu
-// held.
-func (s *Scope) unpark(l *line) {
-	if i := slices.Index(s.warm, l); i >= 0 {
-		s.warm = slices.Delete(s.warm, i, i+1)
-	}
 }

@@ -37,7 +37,7 @@ func benchEdit(b *testing.B, callers int) {
 		for pb.Next() {
 			n := next.Add(1)
 			_, err := s.Edit(b.Context(), blob, func(s *eventstream.Stream) error {
-				return s.Update(s.At(int(n)%1000), "key", "worker"+strconv.Itoa(int(n)%10))
+				return s.Update(s.At(int(n)%1000), "key", "worker"+strconv.Itoa(int(n)/1000%10))
 			})
 			if err != nil {
 				b.Error(err)

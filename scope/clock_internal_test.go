@@ -60,7 +60,7 @@ func TestClock_Offset(t *testing.T) {
 			if n > 30 {
 				limit = 60 * time.Millisecond
 			}
-			if got := (c.now().Sub(time.Now()) - offset).Abs(); got > limit {
+			if got := (time.Until(c.now()) - offset).Abs(); got > limit {
 				t.Fatalf("after %d answers now() is %v off, want at most %v", n+1, got, limit)
 			}
 			time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))

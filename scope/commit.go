@@ -3,22 +3,9 @@ package scope
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"time"
 
-	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope/store"
 )
-
-// document is a stream in memory together with what was last read or written of
-// it. Between the two are the edits of the current batch.
-type document struct {
-	stream *eventstream.Stream
-	etag   string
-	meta   map[string]string
-	stored *content
-}
 
 // pending is one commit: what is written, and what it replaces.
 type pending struct {
@@ -43,19 +30,7 @@ const (
 var errAgain = errors.New("run the edits again")
 
 // process runs the current batch until its outcome is known, and makes that known.
-//
-// Commit order; each number is a point at which a process may die, or a request
-// may fail or go unanswered:
-//
-//  1. The lease is acquired, with a fresh ID. Nothing has happened yet; a lease
-//     that is left behind runs out.
-//  2. The document is read, if it is not in memory as of that ETag.
-//  3. The edits run, in memory, in the order in which they came.
-//  4. One Put writes the document, its summary and the commit number, under the
-//     lease ID and the ETag of step 2. From here on the edits are durable; before,
-//     none of them is.
-//  5. The callers are told. Who died between 4 and 5 finds the edit in the stream.
-//  6. The lease is released. One that is left behind runs out.
+// The numbers below are those of the commit order in the package comment.
 func (l *line) process(t *tenure) {
 	retry := backoff{waits: l.s.set.poll}
 	for !l.attempt(t) {
@@ -66,7 +41,7 @@ func (l *line) process(t *tenure) {
 			break
 		}
 	}
-	l.finish()
+	l.finish() // 5
 }
 
 // attempt runs the current batch once, and reports whether its outcome is set.
@@ -75,12 +50,12 @@ func (l *line) attempt(t *tenure) (settled bool) {
 	if !b.rewind() {
 		return true
 	}
-	doc, err := l.load(t)
+	doc, err := l.load(t) // 1 and 2, as far as there is need
 	if err != nil {
 		return l.settled(failed, err)
 	}
-	l.doc = nil // it is as committed again only when this attempt has succeeded
-	steered := l.apply(doc)
+	l.doc = nil             // it is as committed again only when this attempt has succeeded
+	steered := l.apply(doc) // 3
 	if b.size() == 0 {
 		l.succeed(t, doc)
 		return true
@@ -92,7 +67,7 @@ func (l *line) attempt(t *tenure) (settled bool) {
 	if err != nil {
 		return l.settled(failed, &Error{"edit", l.blob, err})
 	}
-	etag, v, err := l.write(t, p)
+	etag, v, err := l.write(t, p) // 4
 	if v != committed {
 		return l.settled(v, err)
 	}
@@ -134,117 +109,6 @@ func (l *line) succeed(t *tenure, doc *document) {
 			j.result.Polls = t.polls()
 		}
 	}
-}
-
-// load returns the document as it is in the store now: from memory if the ETag
-// says that nobody has written since.
-func (l *line) load(t *tenure) (*document, error) {
-	if err := t.ensure(); err != nil {
-		return nil, err
-	}
-	c := &store.Conditions{LeaseID: t.id()}
-	switch {
-	case l.doc == nil:
-	case t.lease != nil && l.doc.etag == t.etag:
-		return l.doc, nil
-	case t.lease == nil:
-		c.IfNoneMatch = l.doc.etag
-	}
-	var object *store.Object
-	err := l.s.insist(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
-		object, err = l.s.st.Get(ctx, l.blob, c)
-		return err
-	})
-	switch {
-	case err == nil:
-		return l.take(t, object)
-	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
-		return l.doc, nil
-	case notOurs(err):
-		t.lose(err)
-		return nil, errAgain
-	}
-	return nil, &Error{"edit", l.blob, err}
-}
-
-func (l *line) take(t *tenure, object *store.Object) (*document, error) {
-	l.s.stats.reads.Add(1)
-	stream, err := eventstream.Parse(object.Body)
-	if err != nil {
-		return nil, fmt.Errorf("edit %q: nothing is written over it: %w", l.blob, err)
-	}
-	t.etag = object.ETag
-	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
-	return l.doc, nil
-}
-
-// apply runs the edits of the current batch, and counts those after which workers
-// must look.
-func (l *line) apply(doc *document) (steered int) {
-	for _, j := range l.current.jobs {
-		if l.run(doc, j).Steered {
-			steered++
-		}
-	}
-	return steered
-}
-
-// run runs one edit, unless its caller has left.
-func (l *line) run(doc *document, j *job) (changes eventstream.Changes) {
-	if !j.state.CompareAndSwap(waiting, running) {
-		return changes
-	}
-	ended := false
-	defer func() {
-		if !ended {
-			l.interrupted(j, recover())
-		}
-		j.state.Store(applied)
-	}()
-	waited := time.Since(j.asked)
-	if j.ctx.Err() != nil {
-		j.err = fmt.Errorf("edit %q: not applied: %w", l.blob, context.Cause(j.ctx))
-	} else {
-		changes, j.err = doc.stream.Edit(l.s.Now(), func() error { return l.call(doc.stream, j) })
-		j.result = resultOf(changes, waited)
-	}
-	ended = true
-	return changes
-}
-
-// call runs the function of an edit, and refuses it if it makes the document too
-// large. An edit that makes a large one smaller is welcome.
-func (l *line) call(stream *eventstream.Stream, j *job) error {
-	before := stream.Size()
-	if err := j.f(stream); err != nil {
-		return err
-	}
-	if size, limit := stream.Size(), l.s.maxBody.Load(); int64(size) > limit && size > before {
-		return &Error{"edit", l.blob, fmt.Errorf("%w: %d bytes, %d allowed", store.ErrTooLarge, size, limit)}
-	}
-	return nil
-}
-
-// interrupted notes that the function of an edit panicked, or ended its
-// goroutine; its caller will do the same. The stream has undone the edit.
-func (l *line) interrupted(j *job, value any) {
-	if value == nil {
-		j.ended = exited
-		return
-	}
-	j.ended, j.panic = panicked, value
-	l.s.set.logger.Error("an edit panicked", "blob", l.blob, "err", value, "stack", string(debug.Stack()))
-}
-
-func resultOf(changes eventstream.Changes, waited time.Duration) Result {
-	r := Result{Ended: changes.Ended, Changed: changes.Changed > 0, Waited: waited}
-	if len(changes.Created) > 0 {
-		r.Created = make([]EventRef, len(changes.Created))
-	}
-	for i, e := range changes.Created {
-		r.Created[i] = EventRef{e.ID(), e.Topic()}
-	}
-	return r
 }
 
 // prepare makes the commit of a document.
@@ -338,28 +202,4 @@ func (s *Scope) learnLimit(size int64) bool {
 			return true
 		}
 	}
-}
-
-// rewind makes the jobs of a batch ready to run; false if nobody waits for them.
-func (b *batch) rewind() bool {
-	any := false
-	for _, j := range b.jobs {
-		any = any || j.state.Load() != left
-		if j.ended == returned {
-			j.err, j.result = nil, Result{}
-			j.state.CompareAndSwap(applied, waiting)
-		}
-	}
-	return any
-}
-
-// size is how many edits of the batch changed the document.
-func (b *batch) size() int {
-	n := 0
-	for _, j := range b.jobs {
-		if j.succeeded() && j.result.Changed {
-			n++
-		}
-	}
-	return n
 }

@@ -94,7 +94,8 @@ const (
 // durable. f may be run again, on fresher content, until it was written once, and
 // so should depend on the stream alone. If it returns an error or panics, what it
 // did is rolled back, and Edit returns the error, or panics in turn. An edit that
-// changes nothing writes nothing. f must not keep the stream.
+// changes nothing writes nothing. f must not keep the stream, nor edit the same
+// blob again, which would wait for itself.
 //
 // Edits of one stream share the lease and the upload; f runs on another goroutine
 // than the caller's, one at a time.

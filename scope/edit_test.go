@@ -107,6 +107,26 @@ func TestEdit_ReadsAgainWhatAnotherWrote(t *testing.T) {
 	})
 }
 
+// An edit that changes nothing must have seen what is there, not what was.
+func TestEdit_NothingToDoIsSeenFresh(t *testing.T) {
+	for _, strategy := range []scope.Strategy{scope.Leased, scope.Optimistic} {
+		inBubble(t, func(t *testing.T, w *world) {
+			o := &scope.Options{Strategy: strategy}
+			s, other := w.newScope(o), w.newScope(o)
+			edit(t, s, add("a"))
+			edit(t, other, add("b"))
+			var saw []string
+			edit(t, s, func(s *eventstream.Stream) error { saw = namesOf(s); return nil })
+			if !slices.Equal(saw, []string{"a", "b"}) {
+				t.Errorf("strategy %d: the edit saw %q, want a and b", strategy, saw)
+			}
+			if got := s.Stats().Reruns; got != 0 {
+				t.Errorf("strategy %d: %d reruns, want none", strategy, got)
+			}
+		})
+	}
+}
+
 func TestEdit_WarmStreamsAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		s := w.newScope(&scope.Options{Warm: 2})
@@ -433,6 +453,23 @@ func TestEdit_NeverRunsAfterItsCallerLeft(t *testing.T) {
 	})
 }
 
+// Nor does Edit return while its function runs, however long that takes.
+func TestEdit_NeverReturnsWhileItRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s := w.newScope(nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := s.Edit(ctx, blob, func(s *eventstream.Stream) error {
+			time.Sleep(8 * time.Second)
+			return add("slow")(s)
+		})
+		if got := time.Since(began); got < 8*time.Second || err != nil && !errors.Is(err, scope.ErrOutcomeUnknown) {
+			t.Errorf("Edit() = %v after %v, want it to wait for its function", err, got)
+		}
+	})
+}
+
 func TestEdit_CanceledBeforeItRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		s := w.newScope(nil)
@@ -588,7 +625,7 @@ func TestEdit_Bypassed(t *testing.T) {
 		edit(t, s, func(s *eventstream.Stream) error {
 			if first {
 				first = false
-				w.writePast([]byte(`<EventStream><Event id="00" name="foreign" status="init"/></EventStream>`))
+				w.writePast([]byte(`<EventStream><Event id="00" name="foreign" status="init"/></EventStream>`), nil)
 			}
 			return add("ours")(s)
 		})
@@ -684,7 +721,11 @@ func touch(s *eventstream.Stream) error {
 	if s.Root() == nil {
 		return add("root")(s)
 	}
-	return s.Update(s.Root(), "tag", "x")
+	tag := "x"
+	if s.Root().Attr("tag") == tag {
+		tag = "y"
+	}
+	return s.Update(s.Root(), "tag", tag)
 }
 
 // Whoever is busy gives the lease up after MaxHold.

@@ -133,12 +133,14 @@ func (w *world) breakLease() {
 
 // writePast writes under the lease that is in force, as someone does who has got
 // hold of its ID.
-func (w *world) writePast(body []byte) {
+func (w *world) writePast(body []byte, meta map[string]string) {
 	w.t.Helper()
 	w.mu.Lock()
 	id := w.lease
 	w.mu.Unlock()
-	_, err := w.in.Put(context.Background(), blob, body, &store.PutOptions{Conditions: store.Conditions{LeaseID: id}})
+	_, err := w.in.Put(context.Background(), blob, body, &store.PutOptions{
+		Conditions: store.Conditions{LeaseID: id}, Metadata: meta,
+	})
 	if err != nil {
 		w.t.Error(err)
 	}

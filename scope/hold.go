@@ -53,6 +53,7 @@ func (s *Scope) acquisition(blob string, o *HoldOptions) *acquisition {
 	t := s.set.terms
 	if o.Duration != 0 && o.Duration != t.duration {
 		t = newTerms(o.Duration, 0, 0)
+		t.infinite = o.Duration == store.LeaseInfinite
 	}
 	a := &acquisition{s: s, blob: blob, id: strings.ToLower(o.ID), terms: t, wait: max(0, o.Wait), create: o.Create}
 	if a.id == "" {

@@ -2,7 +2,6 @@ package scope
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -56,7 +55,7 @@ func (l *Lease) ID() string { return l.id }
 func (l *Lease) Blob() string { return l.blob }
 
 // Context ends when the lease is lost, with a cause that matches ErrLeaseLost, or
-// released, with ErrReleased. Work that needs the lease must end with it.
+// released, with ErrReleased, or when its scope is closed, with ErrClosed. Work that needs the lease must end with it.
 func (l *Lease) Context() context.Context { return l.ctx }
 
 // Polls is how often the lease was asked for, or looked at while another holder
@@ -67,8 +66,8 @@ func (l *Lease) Polls() int { return l.polls }
 func (l *Lease) Waited() time.Duration { return l.waited }
 
 // Err is nil as long as the lease is held. It looks at the clock, so that a
-// process that was stopped for a while knows at once. An error matches ErrLeaseLost
-// or ErrReleased, and stays.
+// process that was stopped for a while knows at once. An error matches ErrLeaseLost,
+// ErrReleased or ErrClosed, and stays.
 func (l *Lease) Err() error {
 	l.mu.Lock()
 	overdue := l.err == nil && l.s.clock.instant().reached(l.trusted)
@@ -112,7 +111,7 @@ func (s *Scope) keep(l *Lease) error {
 	}
 	l.expiry = time.AfterFunc(l.s.clock.instant().until(l.trusted), func() { l.Err() })
 	s.leases[l] = struct{}{}
-	s.keepers.Go(func() { l.renewals(ctx) }) // until the lease is lost or released
+	go l.renewals(ctx) // until the lease is lost or released; close waits for it
 	return nil
 }
 
@@ -163,7 +162,10 @@ func (l *Lease) extend(start instant) {
 // of its own, with a bound. It is no error if the lease was not ours any more. An
 // error says that the store did not answer; the lease then ends by itself, within
 // its duration. Whoever calls Release again gets the same result.
-func (l *Lease) Release(ctx context.Context) error {
+func (l *Lease) Release(ctx context.Context) error { return l.release(ctx, ErrReleased) }
+
+// release ends the lease; why is the reason given to those who use it still.
+func (l *Lease) release(ctx context.Context, why error) error {
 	l.mu.Lock()
 	first := !l.releasing
 	l.releasing = true
@@ -173,7 +175,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		return l.releaseErr
 	}
 	defer close(l.released)
-	if refused := l.close(); refused {
+	if refused := l.close(why); refused {
 		return nil
 	}
 	l.releaseErr = l.s.release(ctx, l.blob, l.id, l.terms.try, releaseTries)
@@ -183,10 +185,10 @@ func (l *Lease) Release(ctx context.Context) error {
 // close ends the context and the keeper, and reports whether the store has said
 // already that the lease is not ours. A renewal that is under way is given up;
 // should it arrive after the release, the store refuses it.
-func (l *Lease) close() (refused bool) {
+func (l *Lease) close(why error) (refused bool) {
 	l.mu.Lock()
 	if l.err == nil {
-		l.err = ErrReleased
+		l.err = why
 	}
 	err, refused := l.err, l.refused
 	l.expiry.Stop()
@@ -228,6 +230,3 @@ func (s *Scope) lease(ctx context.Context, blob string, timeout time.Duration, r
 	defer cancel()
 	return s.st.Lease(ctx, blob, r)
 }
-
-// isLost reports whether err says that a lease was lost or has been given back.
-func isLost(err error) bool { return errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrReleased) }

@@ -148,6 +148,35 @@ func TestLease_RenewalOutcomes(t *testing.T) {
 	}
 }
 
+// A renewal that succeeds after all, when the lease has been given up, revives
+// nothing.
+func TestLease_NeverRevived(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		l := hold(t, newScope(t, &lateRenewals{w.st, 8 * time.Second}, nil), &scope.HoldOptions{Duration: 15 * time.Second})
+		<-l.Context().Done() // after 12 s
+		time.Sleep(2 * time.Second)
+		wantErr(t, "Err() after a late renewal", l.Err(), scope.ErrLeaseLost)
+		time.Sleep(time.Minute)
+		if got := w.count("renew"); got != 1 {
+			t.Errorf("%d renewals, want 1: none after the loss", got)
+		}
+	})
+}
+
+// lateRenewals renews, but answers late, and heeds no context.
+type lateRenewals struct {
+	store.Store
+	delay time.Duration
+}
+
+func (s *lateRenewals) Lease(ctx context.Context, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
+	result, err := s.Store.Lease(ctx, name, r)
+	if r.Action == store.LeaseRenew {
+		time.Sleep(s.delay)
+	}
+	return result, err
+}
+
 func TestLease_LossIsNoticedWithinOneRenewal(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		l := hold(t, w.newScope(nil), nil)
@@ -254,11 +283,11 @@ func TestLease_ErrLooksAtTheClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		l := hold(t, w.newScope(nil), nil)
 		w.onCall(func(c storetest.Call) (bool, error) { return false, errReset })
-		time.Sleep(12*time.Second - 1)
+		time.Sleep(12*time.Second - time.Nanosecond)
 		if err := l.Err(); err != nil {
 			t.Errorf("Err() within the trust window = %v", err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		wantErr(t, "Err() at its end", l.Err(), scope.ErrLeaseLost)
 	})
 }
@@ -293,6 +322,7 @@ func TestHold_RefusedBeforeAnyRequest(t *testing.T) {
 		{name: "not whole seconds", h: scope.HoldOptions{Duration: 15500 * time.Millisecond}, text: "15.5s"},
 		{name: "negative", h: scope.HoldOptions{Duration: -2}, text: "-2ns"},
 		{name: "renewed too late", o: scope.Options{Lease: 20 * time.Second, RenewEvery: 10 * time.Second}, text: "20s that is renewed every 10s"},
+		{name: "infinite by default", o: scope.Options{Lease: store.LeaseInfinite}, text: "-1ns"},
 		{name: "no margin", o: scope.Options{Margin: time.Second}, text: "margin of 1s is shorter than the 2.5s"},
 		{name: "no time for a renewal", o: scope.Options{Margin: 8 * time.Second}, text: "trusted for 7s"},
 	} {
@@ -396,6 +426,23 @@ func TestHold_Adopt(t *testing.T) {
 	}
 }
 
+// How long an adopted lease was acquired for cannot be seen: it may be no longer
+// than the shortest there is.
+func TestHold_AdoptedIsTrustedForTheShortestLease(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		acquired, err := w.in.Lease(t.Context(), blob, &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.MinLease})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := hold(t, w.newScope(&scope.Options{Lease: store.MaxLease}), &scope.HoldOptions{LeaseID: acquired.ID})
+		w.onCall(func(storetest.Call) (bool, error) { return false, errReset })
+		<-l.Context().Done()
+		if got := w.leaseState(); got != store.LeaseLeased {
+			t.Errorf("state when the keeper gives up = %v, want leased", got)
+		}
+	})
+}
+
 func TestScope_CloseReleasesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -408,9 +455,8 @@ func TestScope_CloseReleasesEverything(t *testing.T) {
 		if got := w.leaseState(); got != store.LeaseAvailable {
 			t.Errorf("state = %v, want available", got)
 		}
-		if l.Err() == nil || l.Context().Err() == nil {
-			t.Error("a lease of a closed scope still counts as held")
-		}
+		wantErr(t, "Err() of its lease", l.Err(), scope.ErrClosed)
+		wantErr(t, "cause of its end", context.Cause(l.Context()), scope.ErrClosed)
 		_, err := s.Hold(t.Context(), blob, nil)
 		wantErr(t, "Hold() after Close", err, scope.ErrClosed)
 		_, err = s.Edit(t.Context(), blob, nothing)

@@ -209,17 +209,24 @@ func TestEdit_StoreStaysAway(t *testing.T) {
 	}
 }
 
-// Throttled, and meanwhile another has written: nothing of ours is there.
+// Throttled, and meanwhile another has written, with our metadata or without: it
+// is certain that nothing of ours is there.
 func TestEdit_ThrottledAndOvertaken(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		s := w.newScope(nil)
-		w.once("put", func() (bool, error) {
-			w.theirs()
-			return false, store.ErrThrottled
+	for _, foreign := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, w *world) {
+			s := w.newScope(nil)
+			w.once("put", func() (bool, error) {
+				w.theirs()
+				if foreign {
+					w.breakLease()
+					w.put(w.get().Body)
+				}
+				return false, store.ErrThrottled
+			})
+			edit(t, s, add("ours"))
+			w.wantNames("theirs", "ours")
 		})
-		edit(t, s, add("ours"))
-		w.wantNames("theirs", "ours")
-	})
+	}
 }
 
 // The result of an edit that was found to be committed is that of its own upload.
@@ -243,6 +250,36 @@ func TestEdit_ResultOfWhatWasFound(t *testing.T) {
 			}
 			if want := w.get().ETag; builtUpon && r.ETag != "" || !builtUpon && r.ETag != want {
 				t.Errorf("built upon: %t: ETag = %q, that of the blob is %q", builtUpon, r.ETag, want)
+			}
+		})
+	}
+}
+
+// An upload that was found to have taken effect may have been written over since,
+// with our number still there: the next edit reads.
+func TestEdit_FoundIsReadAgain(t *testing.T) {
+	for _, sameMetadata := range []bool{true, false} {
+		inBubble(t, func(t *testing.T, w *world) {
+			s := w.newScope(nil)
+			edit(t, s, add("before"))
+			time.Sleep(time.Second)
+			w.once("put", func() (bool, error) { return true, errReset })
+			unanswered := w.hook
+			w.onCall(func(c storetest.Call) (bool, error) {
+				if c.Op == "stat" {
+					object := w.get()
+					if !sameMetadata {
+						object.Metadata["theirs"] = "x"
+					}
+					w.writePast([]byte(strings.ReplaceAll(string(object.Body), "before", "foreign")), object.Metadata)
+				}
+				return unanswered(c)
+			})
+			edit(t, s, add("ours"))
+			edit(t, s, add("after"))
+			w.wantNames("foreign", "ours", "after")
+			if got := w.count("acquire"); got != 2 {
+				t.Errorf("%d leases, want the last two edits under one", got)
 			}
 		})
 	}

@@ -258,19 +258,34 @@ func TestHeld_WriteOutcomes(t *testing.T) {
 	}
 }
 
-// A Put that was not answered and whose lease was taken away cannot be settled.
+// A Put that was not answered and whose lease was taken away cannot be settled:
+// what is there may be another's.
 func TestHeld_UnansweredAndLost(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		s := w.newScope(nil)
-		w.once("put", func() (bool, error) {
-			w.breakLease()
-			return true, errReset
+	for _, test := range []struct {
+		name   string
+		apply  bool
+		theirs string
+	}{
+		{"broken", true, ""},
+		{"broken, and another has written", false, "theirs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				s := w.newScope(nil)
+				w.once("put", func() (bool, error) {
+					w.breakLease()
+					if test.theirs != "" {
+						w.put([]byte(test.theirs))
+					}
+					return test.apply, errReset
+				})
+				err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
+					return h.Put(ctx, []byte("x"), nil)
+				}, nil)
+				wantErr(t, "Run()", err, scope.ErrOutcomeUnknown)
+			})
 		})
-		err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
-			return h.Put(ctx, []byte("x"), nil)
-		}, nil)
-		wantErr(t, "Run()", err, scope.ErrOutcomeUnknown)
-	})
+	}
 }
 
 func TestRun_WaitOption(t *testing.T) {

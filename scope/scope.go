@@ -21,12 +21,9 @@ type Scope struct {
 	procs *processes
 	stats counters
 
-	// open ends when Close begins.
-	open  context.Context
+	open  context.Context // ends when Close begins
 	shut  context.CancelCauseFunc
 	lines sync.WaitGroup // goroutines that edit
-	// keepers are the goroutines that renew leases.
-	keepers sync.WaitGroup
 
 	number  atomic.Int64 // last commit number
 	maxBody atomic.Int64 // largest document the store may take, as far as known
@@ -76,11 +73,10 @@ func (s *Scope) Close() error {
 	s.mu.Unlock()
 	s.lines.Wait()
 	for l := s.anyLease(); l != nil; l = s.anyLease() {
-		if err := l.Release(context.Background()); err != nil {
+		if err := l.release(context.Background(), ErrClosed); err != nil {
 			s.set.logger.Warn("lease not released", "blob", l.blob, "lease", l.id, "err", err)
 		}
 	}
-	s.keepers.Wait()
 	return nil
 }
 
@@ -113,7 +109,7 @@ type Stats struct {
 	Lost      int64 // leases lost
 	Reruns    int64 // batches of edits that were run again
 	Bypassed  int64 // commits refused because someone wrote without our lease
-	Unknown   int64 // commits that were not answered
+	Unknown   int64 // commits that were not answered, or refused as too many
 	Unsettled int64 // of which it stayed unknown what became of them
 }
 

@@ -14,6 +14,7 @@ type terms struct {
 	every    time.Duration // from one renewal to the next
 	margin   time.Duration // how much earlier than the store we take it for lost
 	try      time.Duration // of one lease operation
+	infinite bool          // no end is what was asked for, for this one lease
 }
 
 const (
@@ -39,7 +40,7 @@ func newTerms(duration, every, margin time.Duration) terms {
 // check refuses times that cannot hold, before the store is asked for anything.
 func (t terms) check() error {
 	d := t.duration
-	if d == store.LeaseInfinite {
+	if d == store.LeaseInfinite && t.infinite {
 		return nil
 	}
 	var problem string

@@ -1,6 +1,7 @@
 // Package xpath selects events of an Event-Stream by XPath 1.0.
 //
-//	e, err := xpath.Select(s, "./Event[@id=$id and @status='inprocess']", xpath.Vars{"id": id})
+//	e, err := xpath.Select(s, "./Event[@id=$id and @status='inprocess']",
+//		xpath.Vars{"id": id})
 //
 // A relative path starts at the element <EventStream>, an absolute one at the
 // document. The query sees the document as it stands, superseded events included.
@@ -29,44 +30,43 @@
 //
 // # What is supported
 //
-// The whole grammar of XPath 1.0, all axes but namespace::, and these functions:
+// The grammar of XPath 1.0, all axes but namespace::, and these functions:
 // boolean ceiling concat contains count false floor last local-name name
 // normalize-space not number position round starts-with string string-length
 // substring substring-after substring-before sum translate true.
 //
-// Names are compared as they are written; namespaces are not resolved.
-// Declarations of namespaces are no attributes.
+// Names are compared as they are written; namespaces are not resolved, and their
+// declarations are no attributes.
 //
 // # What is refused
 //
-// What the engine gets wrong is evaluated here where that is simple, and refused
-// by ErrUnsupported where it is not. The error has the column and what to write
-// instead. Outside of predicates, these are refused:
+// What the engine gets wrong is evaluated here where that is simple, such as
+// positions outside of predicates, and refused by ErrUnsupported where it is not.
+// The error has the column and what to write instead. Refused everywhere are
 //
-//   - id(), lang(), namespace-uri(), processing-instruction(), namespace::, names
-//     with a prefix other than xml
+//   - id(), lang(), namespace-uri(), processing-instruction(), namespace::,
+//     ancestor-or-self::node(), names with a prefix other than xml
 //   - functions of XPath 2.0, which the engine has: matches(), lower-case() …
 //   - a second argument of substring-before() and substring-after() that is not a
 //     literal or a variable, or is empty
 //   - a position on the axis preceding::
-//   - comparisons of a path with parentheses or of a union; string((…)[1]) is
-//     compared instead
 //
-// Inside a predicate, and where two paths are compared, these too:
+// and inside predicates and as the operand of a comparison
 //
-//   - positions but [n], [last()] and tests of position() and last() with numbers,
-//     and these anywhere but first, on other axes than child:: ([n] goes with
-//     siblings too)
-//   - parentheses around a path that goes on or has a predicate, unions in anything
-//     but a test for existence, sum()
-//   - string(), number() or name() of nodes on a reverse axis, and count() of
-//     nodes reached several times, as in count(Input/..)
-//   - strings made of a path with a predicate, where a relative path follows in the
-//     same function or comparison
+//   - positions but [n], [last()] and tests of position() and last() with numbers;
+//     these anywhere but in the first predicate; these on other axes than child::,
+//     save [n] among siblings
+//   - parentheses around a path that goes on or has a predicate; unions, but where
+//     it is only asked whether they have a node; sum()
+//   - string(), number(), name() of nodes that the engine may find out of order,
+//     such as preceding-sibling::*, and count() of nodes that it may find several
+//     times, such as Input/..
+//   - text made of a path with a predicate where a relative path follows in the
+//     same function or comparison, such as concat(Attempt[@n=1], @id)
 //
-// # Where the result may differ from XPath 1.0
+// # Where a result may differ from XPath 1.0
 //
-// A text that is compared as a number inside a predicate is read as Go reads it:
-// 1e3, 0x10 and inf are numbers there. normalize-space() takes all white space of
-// Unicode for white space.
+// Text that is taken for a number inside a predicate is read as Go reads it: 1e3,
+// 0x10 and inf are numbers there. normalize-space() takes all white space of
+// Unicode for white space. substring(x, -1 div 0) is empty.
 package xpath

@@ -71,7 +71,8 @@ func (x *Expr) rehearse() {
 
 // Select yields the events that the expression selects, in the order of the
 // document, each once; superseded ones too. A relative path starts at
-// <EventStream>. An error ends the sequence: ErrNotEvent if the expression gives
+// <EventStream>. The stream must not be edited before the sequence has ended; take
+// [SelectAll] to edit what is found. An error ends the sequence: ErrNotEvent if the expression gives
 // something else, ErrVariable, ErrUnsupported, ErrBudget, or that of ctx.
 func (x *Expr) Select(ctx context.Context, s *eventstream.Stream, vars Vars, opts *Options) iter.Seq2[*eventstream.Event, error] {
 	return func(yield func(*eventstream.Event, error) bool) {
@@ -80,12 +81,7 @@ func (x *Expr) Select(ctx context.Context, s *eventstream.Stream, vars Vars, opt
 			yield(nil, err)
 			return
 		}
-		for c := range r.result() {
-			e := c.asEvent()
-			if e == nil {
-				r.failNotEvent(c)
-				break
-			}
+		for e := range r.events() {
 			if !yield(e, nil) {
 				return
 			}

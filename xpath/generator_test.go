@@ -33,27 +33,29 @@ func (g *generator) top(depth int) string {
 	case n < 1 && depth > 0:
 		return g.top(depth-1) + " | " + g.top(depth-1)
 	case n < 3 && depth > 0:
-		out := "(" + g.top(depth-1) + ")"
+		var out strings.Builder
+		out.WriteString("(" + g.top(depth-1) + ")")
 		for g.chance(60) {
-			out += g.predicate(depth - 1)
+			out.WriteString(g.predicate(depth - 1))
 		}
 		if g.chance(40) {
-			out += g.pick("/", "//") + g.steps(depth-1)
+			out.WriteString(g.pick("/", "//") + g.steps(depth-1))
 		}
-		return out
+		return out.String()
 	}
 	return g.pick("REL", "/EventStream/", "//", "/", "REL.//") + g.steps(depth)
 }
 
 func (g *generator) steps(depth int) string {
-	out := g.step(depth)
+	var out strings.Builder
+	out.WriteString(g.step(depth))
 	for g.chance(40) {
-		out += g.pick("/", "/", "/", "//") + g.step(depth)
+		out.WriteString(g.pick("/", "/", "/", "//") + g.step(depth))
 	}
 	if g.chance(25) {
-		out += g.pick("/", "/", "//") + g.attribute()
+		out.WriteString(g.pick("/", "/", "//") + g.attribute())
 	}
-	return out
+	return out.String()
 }
 
 func (g *generator) attribute() string {
@@ -83,7 +85,9 @@ func (g *generator) predicate(depth int) string {
 		return fmt.Sprintf("[%d]", g.IntN(4))
 	case n < 3:
 		return "[" + g.pick("last()", "position()=last()", "last()-1", "position()>1", "position() mod 2 = 1",
-			"position()!=last()", "position()<3 and "+g.test(depth, false), "position()=2") + "]"
+			"position()!=last()", "position()<3 and "+g.test(depth, false), "position()=2",
+			"position()>1 and position()<4", g.test(depth, false)+" and position()>1 and position()<last()",
+			"not(position()=1) or last()=1", "@n and position()=1") + "]"
 	}
 	return "[" + g.test(depth, false) + "]"
 }

@@ -97,43 +97,43 @@ func (l *lowerer) attributeTest(e expression) (attribute, bool) {
 	return attribute{s.test, value}, true
 }
 
-// events yields what the lookup finds, in the order of the document.
-func (f *lookup) events(s *eventstream.Stream) iter.Seq[*eventstream.Event] {
-	return func(yield func(*eventstream.Event) bool) {
-		for e := range f.candidates(s) {
-			if f.matches(e) && !yield(e) {
-				return
-			}
-		}
+// find yields what the lookup finds, in the order of the document.
+func (f *lookup) find(s *eventstream.Stream, yield func(*eventstream.Event) bool) {
+	if f.id == nil {
+		f.ofStatus(s, yield)
+		return
+	}
+	e := s.Event(*f.id)
+	if e != nil && (f.status == nil || e.Status().String() == *f.status) && f.matches(e) {
+		yield(e)
 	}
 }
 
-func (f *lookup) matches(e *eventstream.Event) bool {
-	if f.status != nil && e.Status().String() != *f.status {
-		return false
+func (f *lookup) ofStatus(s *eventstream.Stream, yield func(*eventstream.Event) bool) {
+	status, err := eventstream.ParseStatus(*f.status)
+	if err != nil {
+		return // no event has a status that does not exist
 	}
+	var replaced []*eventstream.Event
+	for e := range s.Replaced() {
+		if e.Status() == status {
+			replaced = append(replaced, e)
+		}
+	}
+	inOrder(s.ByStatus(status), replaced, func(e *eventstream.Event) bool {
+		return !f.matches(e) || yield(e)
+	})
+}
+
+// matches reports whether the attributes have the values that remain to be
+// compared.
+func (f *lookup) matches(e *eventstream.Event) bool {
 	for _, a := range f.equals {
 		if value, ok := e.LookupAttr(a.name); !ok || value != a.value {
 			return false
 		}
 	}
 	return true
-}
-
-func (f *lookup) candidates(s *eventstream.Stream) iter.Seq[*eventstream.Event] {
-	return func(yield func(*eventstream.Event) bool) {
-		if f.id != nil {
-			if e := s.Event(*f.id); e != nil {
-				yield(e)
-			}
-			return
-		}
-		status, err := eventstream.ParseStatus(*f.status)
-		if err != nil {
-			return // no event has a status that does not exist
-		}
-		inOrder(s.ByStatus(status), slices.Collect(s.Replaced()), yield)
-	}
 }
 
 // inOrder yields the events of two sequences in the order of the document.

@@ -1,6 +1,7 @@
 package xpath
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,12 +30,7 @@ func (t token) is(texts ...string) bool {
 	if t.kind != operatorToken && t.kind != punctToken {
 		return false
 	}
-	for _, text := range texts {
-		if t.text == text {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(texts, t.text)
 }
 
 // String names the token in messages.

@@ -13,7 +13,7 @@ import (
 // is right is refused.
 //
 // Text goes to the engine only from here. Literals and variables are written by
-// quote and formatNumber, so that no value can be anything but a value.
+// quote and quoteNumber, so that no value can be anything but a value.
 type lowerer struct {
 	vars values
 	// nodes evaluates a path outside of all predicates, where the context is known;
@@ -22,6 +22,9 @@ type lowerer struct {
 	// positions allows position() and last().
 	positions bool
 }
+
+// maxText is how long an expression for the engine may be, in bytes.
+const maxText = 16 * maxLength
 
 // term is an expression for the engine.
 type term struct {
@@ -47,6 +50,14 @@ func (t term) operand() string {
 }
 
 func (l *lowerer) lower(e expression) term {
+	t := l.term(e)
+	if len(t.text) > maxText {
+		fail(ErrUnsupported, e.column(), "too long when written out for the engine")
+	}
+	return t
+}
+
+func (l *lowerer) term(e expression) term {
 	switch e := e.(type) {
 	case *literal:
 		return constant(e.value)
@@ -98,7 +109,7 @@ func quoteNumber(f float64) string {
 	case f < 0:
 		return "(" + strconv.FormatFloat(f, 'f', -1, 64) + ")"
 	}
-	return strconv.FormatFloat(math.Abs(f), 'f', -1, 64)
+	return strconv.FormatFloat(math.Abs(f), 'f', -1, 64) // not -0
 }
 
 func (l *lowerer) binary(e *binary) term {

@@ -182,10 +182,11 @@ func (l *lowerer) position(s *step, pred expression, first bool) string {
 		}
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
-	if s.axis != "child" || anywhere(pred, isPath) {
-		fail(ErrUnsupported, pred.column(), "this position inside a predicate or a comparison; "+
-			"the engine counts only children, by position(), last() and numbers")
+	if s.axis != "child" {
+		fail(ErrUnsupported, pred.column(), "a position on the axis %s:: inside a predicate or a comparison; "+
+			"the engine counts only children, and siblings by a number", s.axis)
 	}
+	l.checkPosition(pred)
 	inside := lowerer{vars: l.vars, positions: true}
 	t := inside.lower(pred)
 	if t.kind == numberKind {

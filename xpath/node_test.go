@@ -25,6 +25,7 @@ func TestNode(t *testing.T) {
 		{"./*[1]/text()", xpath.TextNode, "", "t&<u>v", "t&amp;<![CDATA[<u>]]>v", ""},
 		{"./*[1]/@*", xpath.AttributeNode, "x:a", "1\n\"", `x:a="1&#xA;&quot;"`, ""},
 		{"./@*", xpath.AttributeNode, "name", "n", `name="n"`, ""},
+		{"./Event[@id='00'][not(@xmlns='urn:y')]/@id", xpath.AttributeNode, "id", "00", `id="00"`, "00"},
 		{"./text()", xpath.TextNode, "", "\n", "\r\n", ""},
 		{"/comment()[1]", xpath.CommentNode, "", "a", "<!--a-->", ""},
 		{"/comment()[2]", xpath.CommentNode, "", "b", "<!--b-->", ""},

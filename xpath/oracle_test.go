@@ -103,6 +103,13 @@ var supported = []string{
 	"RELEvent[position() = last() and @id]", "(//item | //b)[2]", "(//item)[2]/Event", "//item[2]/Event[1]/@status",
 	"RELEvent[Attempt[2]]", "RELEvent[Attempt[last()]/@error='timeout']", "RELEvent[Attempt[position() = 2]/@n = 2]",
 	"RELEvent/Attempt[last()]", "RELEvent/Attempt[1]", "//Attempt[@error='timeout'][last()]", "//item/ancestor::*[1]", "//item/ancestor::*[last()]",
+	"RELEvent[not(position() = 1)]", "RELEvent[position() = 1 or position() = last()]", "RELEvent[floor(last() div 2)]",
+	"RELEvent[ceiling(last() div 2)]", "RELEvent[round(last() div 2)]", "RELEvent[position() != 2]", "RELEvent[-position() + 4]",
+	"RELEvent[position() >= 3 and position() <= 4]", "RELEvent[last() > 100]", "RELEvent[true() = (position() = 1)]",
+	"RELEvent[(position() = 1) != true()]", "RELEvent[number(position() = 1)]", "RELEvent[boolean(position() - 1)]",
+	"RELEvent[position() * 2 = last() - 1]", "RELEvent[position() = (last() > 3) and not(false())]", "RELEvent[position() > 1][1]",
+	"/EventStream/Event[2]/preceding-sibling::node()[1]", "RELnote/preceding-sibling::comment()", "/comment()[2]/preceding-sibling::node()",
+	"/EventStream/preceding-sibling::node()[last()]", "RELcomment()[last()]/preceding-sibling::Event[1]", "//Event[1]/@id/..",
 	// tests
 	"RELEvent[@id='01.00']", "RELEvent[@id='01.00' and @status='inprocess']", "RELEvent[@id='01.00'][@status='init']",
 	"RELEvent['init'=@status]", "RELEvent['init'!=@status]", "RELEvent[@status='init' or @status='aborted']",
@@ -121,6 +128,10 @@ var supported = []string{
 	"RELEvent[substring(@id, 4) = '00']", "RELEvent[substring(@id, 1, 2) = '02']", "RELEvent[translate(@status, 'it', 'IT') = 'InIT']",
 	"RELEvent[@msg = \"or 1=1\"]", "RELEvent[contains(@msg, \"it's\")]", "RELEvent[contains(@msg, '\"over\"')]", "RELEvent[contains(@msg, 'žlu')]",
 	"RELEvent[(@status = 'init') = (@attempt = 0)]", "RELEvent[round(@attempt div 3) = 1]", "RELEvent[@attempt = string(3)]",
+	"RELEvent[string(Attempt[@n=1]/@error) = 'timeout']", "RELEvent[string(Attempt[@n=3]/@n) = string(@failures)]",
+	"RELEvent[string(@failures) = string(Attempt[@n=3]/@n)]", "RELEvent[count(Attempt[@n]) = @attempt]", "RELEvent[@attempt = count(Attempt[@n])]",
+	"RELEvent[count(Attempt[@n]) + 1 > count(Input[.])]", "RELEvent[boolean(Attempt[@n=2]) = boolean(Input[. != ''])]",
+	"RELEvent[substring(@msg, count(Attempt[@n]), 4) = \"it's\"]", "RELEvent[Attempt[@n=1]/@error = /EventStream/Event/Attempt[@n=3]/@error]",
 	// unions
 	"//note | //item", "//item | //note", "RELEvent[1] | RELEvent[last()] | RELEvent[1]", "//Event/@id | //comment()", "(//a | //b)[@m]",
 	// values
@@ -131,7 +142,7 @@ var supported = []string{
 	"1 div 0", "-1 div 0", "0 div 0", "7 mod 3", "-7 mod 3", "- - 3", "floor(-2.5)", "ceiling(2.1)", "round(-2.5)", "round(2.5)",
 	"substring('12345', 2, 3)", "substring('12345', 1.5, 2.6)", "substring('12345', 0, 3)", "substring('12345', 2)", "substring('12345', 0 div 0)",
 	"substring-after('2026-11-30', '-')", "translate('bar', 'abc', 'AB')", "string-length('žlutý')", "normalize-space('  a   b ')",
-	"'a' = 'a'", "'a' != 'b'", "1 = '1'", "true() = 'x'", "'2' < '10'", "2 > 1 = true()", "string(1000000)", "string(0.5)", "string(-0)",
+	"'a' = 'a'", "'a' != 'b'", "1 = '1'", "true() = 'x'", "'2' < '10'", "2 > 1 = true()", "string(1000000)", "1" + strings.Repeat("0", 400), "string(0.5)", "string(-0)",
 	"boolean(0 div 0)", "boolean('false')", "number('  12  ')", "number('')", "number('1a')", "string(2 > 1)",
 	// names that are also operators, and space wherever it is allowed
 	" / EventStream / Event [ @id = '00' ] ", "//Event/child :: Input", "//*[. = 'x']", "//*[* and @m]", "//order/*[2]", "2 * 3", "//div | //mod | //and | //or",

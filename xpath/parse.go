@@ -166,10 +166,7 @@ func (p *parser) filtered() expression {
 func (p *parser) primary() expression {
 	switch t := p.next(); t.kind {
 	case numberToken:
-		value, err := strconv.ParseFloat(t.text, 64)
-		if err != nil {
-			fail(ErrSyntax, t.col, "the number %s is too big", t)
-		}
+		value, _ := strconv.ParseFloat(t.text, 64) // what is too big is Infinity
 		return &literal{at(t.col), value}
 	case literalToken:
 		return &literal{at(t.col), t.text}

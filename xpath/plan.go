@@ -36,13 +36,25 @@ type filter struct {
 func (l *lowerer) plan(e expression) *plan {
 	checkNodes(e, l.vars)
 	if b, ok := e.(*binary); ok {
-		return &plan{from: []*plan{l.plan(b.left), l.plan(b.right)}}
+		return &plan{from: slices.Concat(l.plan(b.left).operands(), l.plan(b.right).operands())}
 	}
-	p, ok := e.(*path)
-	if !ok {
-		fail(ErrSyntax, e.column(), "%s where nodes are wanted", kindOf(e, l.vars))
+	return l.planPath(e.(*path))
+}
+
+// operands are the plans of a union of unions, or the plan itself.
+func (p *plan) operands() []*plan {
+	if p.from != nil && p.stages == nil {
+		return p.from
 	}
-	return l.planPath(p)
+	return []*plan{p}
+}
+
+// onlyLookup returns the lookup that answers the plan as a whole, or nil.
+func (p *plan) onlyLookup() *lookup {
+	if len(p.stages) != 1 || len(p.stages[0].filters) > 0 {
+		return nil
+	}
+	return p.stages[0].index
 }
 
 func (l *lowerer) planPath(p *path) *plan {
@@ -108,22 +120,29 @@ func (p *planner) add(s stage, known set) {
 	p.plan.stages, p.known = append(p.plan.stages, s), known
 }
 
-// filters makes filters of predicates, the first of which counts positions.
+// filters makes filters of predicates, the first of which counts positions. The
+// parts of a predicate that count come first and as one: what else it tests would
+// change the count.
 func (l *lowerer) filters(preds []expression) []filter {
 	var out []filter
 	for _, pred := range preds {
-		var rest []expression
+		var counted expression
+		var others []expression
 		for _, e := range conjuncts(pred) {
-			// Parts that do not count positions come after those that do: they would
-			// change the count.
-			if kindOf(pred, l.vars) == numberKind || anywhere(e, isPositionCall) {
-				l.checkPosition(e)
-				out = append(out, filter{position: e, l: l})
-			} else {
-				rest = append(rest, e)
+			switch {
+			case kindOf(pred, l.vars) != numberKind && !anywhere(e, isPositionCall):
+				others = append(others, e)
+			case counted == nil:
+				counted = e
+			default:
+				counted = &binary{at(e.column()), "and", counted, e}
 			}
 		}
-		out = append(out, l.wheres(rest)...)
+		if counted != nil {
+			l.checkPosition(counted)
+			out = append(out, filter{position: counted, l: l})
+		}
+		out = append(out, l.wheres(others)...)
 	}
 	return out
 }
@@ -139,9 +158,6 @@ func (l *lowerer) wheres(preds []expression) []filter {
 
 // compile hands a lowered expression to the engine.
 func compile(text string) *engine.Expr {
-	if len(text) > 16*maxLength {
-		fail(ErrUnsupported, 0, "too long when written out")
-	}
 	x, err := engine.Compile(text)
 	if err != nil {
 		fail(ErrUnsupported, 0, "the engine refuses it: %s", strings.TrimPrefix(err.Error(), "xpath: "))

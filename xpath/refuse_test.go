@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/xpath"
 )
 
@@ -54,6 +55,13 @@ var refused = []struct {
 	{"//Event[@id='" + strings.Repeat("x", 4096) + "']", xpath.ErrSyntax, 0, "the limit is 4096"},
 	{"//Event[@id='\xff']", xpath.ErrSyntax, 0, "not UTF-8"},
 	{"//text('a')", xpath.ErrSyntax, 8, "a where ) is wanted"},
+	{"//a\u2028", xpath.ErrSyntax, 4, "unexpected '\\u2028'"},
+	{"//×", xpath.ErrSyntax, 3, "unexpected '×'"},
+	{"//\ue000", xpath.ErrSyntax, 3, "unexpected"},
+	{"$x y", xpath.ErrSyntax, 4, "y where an operator is wanted"},
+	{"1 $x", xpath.ErrSyntax, 3, "$x where the expression is already complete"},
+	{"1 self::a", xpath.ErrSyntax, 3, "self where an operator is wanted"},
+	{"@self::a", xpath.ErrSyntax, 2, "self:: where a name or * is wanted"},
 	{"//nothing()", xpath.ErrSyntax, 3, "nothing() where a name"},
 
 	// XPath 1.0 that is refused, and XPath 2.0
@@ -79,12 +87,18 @@ var refused = []struct {
 	{"//preceding::Event[1]", xpath.ErrUnsupported, 3, "preceding-sibling::"},
 	{"//Event[Attempt[@n][1]]", xpath.ErrUnsupported, 21, "put the position first"},
 	{"//Event[following::Event[1]]", xpath.ErrUnsupported, 26, "counts only children"},
+	{"//Event[string-length() = position()]", xpath.ErrUnsupported, 9, "in a predicate of their own"},
+	{"//Event[Attempt[string-length() = position()]]", xpath.ErrUnsupported, 17, "in a predicate of their own"},
+	{"//Event[Attempt[@n and position() = 1]]", xpath.ErrUnsupported, 17, "in a predicate of their own"},
 	{"//Event[(Attempt)[1]]", xpath.ErrUnsupported, 9, "string((…)[1])"},
 	{"//Event[sum(Attempt/@n) > 1]", xpath.ErrUnsupported, 9, "not a number"},
 	{"//Event[count(Input/..) > 1]", xpath.ErrUnsupported, 9, "count from the other side"},
 	{"//Event[string(preceding-sibling::Event/@id) = '00']", xpath.ErrUnsupported, 16, "add [1]"},
 	{"//Event[(Input | Output) = 'x']", xpath.ErrUnsupported, 16, "joined by or"},
 	{"//Event[concat(Attempt[@n=1], @id) = 'x']", xpath.ErrUnsupported, 31, "put what has the predicate last"},
+	{"//Event[Input = string(Attempt[@n=1])]", xpath.ErrUnsupported, 9, "put what has the predicate last"},
+	{"//Event[Attempt[@n]/@n = Input[.]/@x]", xpath.ErrUnsupported, 24, "put what has the predicate last"},
+	{"//Event[string(Attempt[1][@n]) = string(Input[.])]", xpath.ErrUnsupported, 32, "put what has the predicate last"},
 	{"//Event[substring-after(@id, @prev)]", xpath.ErrUnsupported, 30, "not empty"},
 	{"substring-before('a', '')", xpath.ErrUnsupported, 23, "not empty"},
 }
@@ -151,4 +165,44 @@ func FuzzCompile(f *testing.F) {
 			t.Errorf("Evaluate(%q) = %v", expr, err)
 		}
 	})
+}
+
+// TestCompile_Extremes makes sure that what is nested as deep or is as long as
+// allowed costs no more than its length, and never panics.
+func TestCompile_Extremes(t *testing.T) {
+	s := orderStream(t)
+	nested := []string{
+		"(%s)", "not(%s)", "not(1 + %s)", "boolean(%s)", "string(%s)", "number(%s)", "concat(%s, 'a')", "concat('a', %s)",
+		"//Event[%s]", "Event[1 = %s]", "Event[%s = %s]", "*[%s]/@id", "(//Event)[%s]", "(//a | %s)", "count(//a[%s])", "-(%s)", "'a' = (%s)",
+		"substring('a', %s)", "//a[b[1]/@c = %s]", "./Event[@id='00' and %s]",
+	}
+	for _, form := range nested {
+		expr := "//x"
+		for range 35 {
+			if next := strings.Replace(form, "%s", expr, 1); len(next) < 4000 {
+				expr = strings.ReplaceAll(next, "%s", "1")
+			}
+		}
+		extreme(t, s, expr)
+	}
+	for _, repeated := range []string{
+		"a or ", "a and ", "1 + ", "1 - ", "1=", "a | ", "a/", "a//", "./", "../", "a[1]/", "//a[b]", "-", "- ", "a[1][b]/", "(a)/", "self::a[.='b'] or ",
+	} {
+		extreme(t, s, strings.Repeat(repeated, 4000/len(repeated))+"a")
+	}
+	extreme(t, s, "//a"+strings.Repeat("[b]", 1300))
+	extreme(t, s, "//a"+strings.Repeat("[2]", 1300))
+	extreme(t, s, "concat("+strings.Repeat("'a',", 900)+"'a')")
+	extreme(t, s, "'"+strings.Repeat(`'"`, 100)+"'")
+}
+
+func extreme(t *testing.T, s *eventstream.Stream, expr string) {
+	t.Helper()
+	_, err := evaluate(t, s, expr)
+	if err == nil {
+		return
+	}
+	if _, ok := errors.AsType[*xpath.Error](err); !ok || strings.Contains(err.Error(), "gave up") {
+		t.Errorf("Evaluate(%.80s…) = %v", expr, err)
+	}
 }

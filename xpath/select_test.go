@@ -3,7 +3,7 @@ package xpath_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -151,6 +151,9 @@ func TestExpr_SelectStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if x.String() != "//Event" {
+		t.Errorf("String() = %s, want //Event", x)
+	}
 	n := 0
 	for _, err := range x.Select(t.Context(), s, nil, nil) {
 		if n++; err != nil || n == 2 {
@@ -214,22 +217,31 @@ func TestExpr_Concurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func TestEvaluate_Values(t *testing.T) {
+func TestEvaluate_Types(t *testing.T) {
 	s := orderStream(t)
 	for expr, want := range map[string]xpath.Value{
 		"count(//Event)":           {Kind: xpath.Number, Number: 8},
 		"string(./@run)":           {Kind: xpath.String, Text: "k3v9x2"},
-		"'it''":                    {},
 		"//Event/@id = '01.00'":    {Kind: xpath.Boolean, Bool: true},
 		"//nothing":                {Kind: xpath.NodeSet},
 		"substring('12', 0 div 0)": {Kind: xpath.String},
 	} {
 		got, err := evaluate(t, s, expr)
-		if want.Kind == xpath.NodeSet && want.Nodes == nil && err != nil {
-			continue
-		}
-		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Evaluate(%s) = %+v, %v, want %+v", expr, got, err, want)
+		}
+	}
+}
+
+func TestValue_String(t *testing.T) {
+	s := orderStream(t)
+	for expr, want := range map[string]string{
+		"//Attempt/@error": "timeout", "//nothing": "", "'a'": "a", "1 = 1": "true", "1 = 2": "false", "2.50": "2.5", "-0": "0",
+		"1 div 0": "Infinity", "-1 div 0": "-Infinity", "0 div 0": "NaN", "10000000000000000000000": "10000000000000000000000",
+	} {
+		got, err := evaluate(t, s, expr)
+		if err != nil || got.String() != want {
+			t.Errorf("Evaluate(%s) = %s, %v, want %s", expr, got, err, want)
 		}
 	}
 }

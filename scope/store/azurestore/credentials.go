@@ -49,11 +49,19 @@ func (c credentials) client(a address, o *container.ClientOptions) (*container.C
 	case c.token != nil:
 		return container.NewClient(a.container, signIn{c.token}, o)
 	}
+	shared, err := c.sharedKey(a)
+	if err != nil {
+		return nil, err
+	}
+	return container.NewClientWithSharedKeyCredential(a.container, shared, o)
+}
+
+func (c credentials) sharedKey(a address) (*container.SharedKeyCredential, error) {
 	shared, err := container.NewSharedKeyCredential(a.account, c.key)
 	if err != nil {
 		return nil, fmt.Errorf("the key of account %q is not base64: look at %s and %s", a.account, keyVar, connectionStringVar)
 	}
-	return container.NewClientWithSharedKeyCredential(a.container, shared, o)
+	return shared, nil
 }
 
 func findCredentials(a address, token azcore.TokenCredential) (credentials, error) {

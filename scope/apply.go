@@ -1,0 +1,80 @@
+package scope
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// apply runs the edits of the current batch, and counts those after which workers
+// must look.
+func (l *line) apply(doc *document) (steered int) {
+	for _, j := range l.current.jobs {
+		if l.run(doc, j).Steered {
+			steered++
+		}
+	}
+	return steered
+}
+
+// run runs one edit, unless its caller has left.
+func (l *line) run(doc *document, j *job) (changes eventstream.Changes) {
+	if !j.state.CompareAndSwap(waiting, running) {
+		return changes
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			l.interrupted(j, recover())
+		}
+		j.state.Store(applied)
+	}()
+	waited := time.Since(j.asked)
+	if j.ctx.Err() != nil {
+		j.err = fmt.Errorf("edit %q: not applied: %w", l.blob, context.Cause(j.ctx))
+	} else {
+		changes, j.err = doc.stream.Edit(l.s.Now(), func() error { return l.call(doc.stream, j) })
+		j.result = resultOf(changes, waited)
+	}
+	ended = true
+	return changes
+}
+
+// call runs the function of an edit, and refuses it if it makes the document too
+// large. An edit that makes a large one smaller is welcome.
+func (l *line) call(stream *eventstream.Stream, j *job) error {
+	before := stream.Size()
+	if err := j.f(stream); err != nil {
+		return err
+	}
+	if size, limit := stream.Size(), l.s.maxBody.Load(); int64(size) > limit && size > before {
+		return &Error{"edit", l.blob, fmt.Errorf("%w: %d bytes, %d allowed", store.ErrTooLarge, size, limit)}
+	}
+	return nil
+}
+
+// interrupted notes that the function of an edit panicked, or ended its
+// goroutine; its caller will do the same. The stream has undone the edit.
+func (l *line) interrupted(j *job, value any) {
+	if value == nil {
+		j.ended = exited
+		return
+	}
+	j.ended, j.panic = panicked, value
+	l.s.set.logger.Error("an edit panicked", "blob", l.blob, "err", value, "stack", string(debug.Stack()))
+}
+
+func resultOf(changes eventstream.Changes, waited time.Duration) Result {
+	r := Result{Ended: changes.Ended, Changed: changes.Changed > 0, Waited: waited}
+	if len(changes.Created) > 0 {
+		r.Created = make([]EventRef, len(changes.Created))
+	}
+	for i, e := range changes.Created {
+		r.Created[i] = EventRef{e.ID(), e.Topic()}
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package scope
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// document is a stream in memory together with what was last read or written of
+// it. Between the two are the edits of the current batch.
+type document struct {
+	stream *eventstream.Stream
+	etag   string
+	meta   map[string]string
+	stored *content
+}
+
+// load returns the document as it is in the store now: from memory if the ETag
+// says that nobody has written since.
+func (l *line) load(t *tenure) (*document, error) {
+	if err := t.ensure(); err != nil {
+		return nil, err
+	}
+	c := &store.Conditions{LeaseID: t.id()}
+	switch {
+	case l.doc == nil:
+	case t.lease != nil && l.doc.etag == t.etag:
+		return l.doc, nil
+	case t.lease == nil:
+		c.IfNoneMatch = l.doc.etag
+	}
+	var object *store.Object
+	err := l.s.insist(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
+		object, err = l.s.st.Get(ctx, l.blob, c)
+		return err
+	})
+	switch {
+	case err == nil:
+		return l.take(t, object)
+	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
+		return l.doc, nil
+	case notOurs(err):
+		t.lose(err)
+		return nil, errAgain
+	}
+	return nil, &Error{"edit", l.blob, err}
+}
+
+func (l *line) take(t *tenure, object *store.Object) (*document, error) {
+	l.s.stats.reads.Add(1)
+	stream, err := eventstream.Parse(object.Body)
+	if err != nil {
+		return nil, fmt.Errorf("edit %q: nothing is written over it: %w", l.blob, err)
+	}
+	t.etag = object.ETag
+	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
+	return l.doc, nil
+}

@@ -1,0 +1,184 @@
+package scope
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// line is the edits of one blob that wait for their turn. Its goroutine takes the
+// lease, applies what waits, writes it, and so on while there is something to do
+// and the time of the lease has not come; then it ends.
+type line struct {
+	s    *Scope
+	blob string
+	wake chan struct{} // to one that lingers; has room for one
+
+	// Guarded by Scope.mu.
+	next      *batch // takes edits in; nil if none waits
+	callers   int    // in Edit
+	working   bool
+	lingering bool
+	nobody    context.CancelCauseFunc // ends the wait for the lease; nil if none is on
+	held      *store.LeaseInfo        // the lease that is waited for, as last seen
+
+	// Of the goroutine that works.
+	current *batch
+	doc     *document // as committed; nil if it has to be read
+}
+
+// join puts a job into the next batch of a blob and sees that someone works.
+func (s *Scope) join(blob string, j *job) (*line, *batch, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed() {
+		return nil, nil, ErrClosed
+	}
+	l := s.blobs[blob]
+	if l == nil {
+		l = &line{s: s, blob: blob, wake: make(chan struct{}, 1)}
+		s.blobs[blob] = l
+	}
+	if l.next == nil {
+		l.next = &batch{done: make(chan struct{})}
+	}
+	l.next.jobs = append(l.next.jobs, j)
+	l.callers++
+	l.rouse()
+	return l, l.next, nil
+}
+
+// rouse starts the goroutine of a line, or wakes it. It ends when nothing waits.
+func (l *line) rouse() {
+	switch {
+	case !l.working:
+		l.working = true
+		l.s.unpark(l)
+		l.s.lines.Go(l.work)
+	case l.lingering:
+		l.lingering = false
+		l.wake <- struct{}{}
+	}
+}
+
+// work serves the line until nothing waits. An edit that ends its goroutine, as
+// testing.T.FailNow does, ends this one; another one then goes on.
+func (l *line) work() {
+	orderly := false
+	defer func() {
+		if !orderly {
+			l.s.lines.Go(l.work)
+		}
+	}()
+	for l.more() {
+		l.session()
+	}
+	orderly = true
+}
+
+// more reports whether something waits. If not, the line is not worked at from now
+// on.
+func (l *line) more() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.current != nil || l.next != nil {
+		return true
+	}
+	l.working = false
+	l.s.park(l)
+	return false
+}
+
+// session is one term of a lease: acquire, edit while there is something to do,
+// release. Whoever was busy to the end of its time then pauses, or the others
+// would never get their turn.
+func (l *line) session() {
+	t := &tenure{l: l}
+	defer t.end()
+	if err := t.ensure(); err != nil {
+		l.refuse(err)
+		return
+	}
+	busy := l.serve(t)
+	t.end()
+	if busy && l.s.set.strategy == Leased {
+		pause := backoff{waits: l.s.set.pause}
+		_ = sleep(l.s.open, pause.next())
+	}
+}
+
+// serve edits until nothing waits, or the time of the lease has come: then it
+// reports true.
+func (l *line) serve(t *tenure) (busy bool) {
+	for l.seal() || l.linger() {
+		l.process(t)
+		if time.Since(t.since) >= l.s.set.maxHold {
+			return true
+		}
+	}
+	return false
+}
+
+// seal takes over what waits as the current batch. From here on its edits run.
+func (l *line) seal() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.current == nil {
+		l.current, l.next = l.next, nil
+	}
+	return l.current != nil
+}
+
+// linger waits for an edit for a moment, and takes it over.
+func (l *line) linger() bool {
+	if !l.lingers(true) {
+		return l.seal()
+	}
+	timer := time.NewTimer(l.s.set.linger)
+	defer timer.Stop()
+	select {
+	case <-l.wake:
+	case <-timer.C:
+	case <-l.s.open.Done():
+	}
+	l.lingers(false)
+	return l.seal()
+}
+
+// lingers begins or ends lingering; false if there is no need to begin.
+func (l *line) lingers(on bool) bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if on && (l.next != nil || l.s.closed()) {
+		return false
+	}
+	l.lingering = on
+	select {
+	case <-l.wake:
+	default:
+	}
+	return true
+}
+
+// park keeps the document of an idle line for a while. Called with mu held.
+func (s *Scope) park(l *line) {
+	if l.doc == nil {
+		delete(s.blobs, l.blob)
+		return
+	}
+	s.warm = append(s.warm, l)
+	if len(s.warm) > s.set.warm {
+		delete(s.blobs, s.warm[0].blob)
+		s.warm = slices.Delete(s.warm, 0, 1)
+	}
+}
+
+// unpark takes a line that is worked at again out of the idle ones. Called with mu
+// held.
+func (s *Scope) unpark(l *line) {
+	if i := slices.Index(s.warm, l); i >= 0 {
+		s.warm = slices.Delete(s.warm, i, i+1)
+	}
+}

@@ -1,0 +1,55 @@
+package scope
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// errNobody ends a wait for a lease that nobody needs any more.
+var errNobody = errors.New("nobody waits for the lease any more")
+
+// acquire waits for the lease for as long as someone waits for the edits.
+func (l *line) acquire() (lease *Lease, err error) {
+	err = l.whileAwaited(func(ctx context.Context, a *acquisition) (err error) {
+		lease, err = a.run(ctx)
+		return err
+	})
+	return lease, err
+}
+
+// whileAwaited runs f with a context that ends when nobody waits for the edits any
+// more, or the scope is closed.
+func (l *line) whileAwaited(f func(context.Context, *acquisition) error) error {
+	ctx, cancel := context.WithCancelCause(l.s.open)
+	defer cancel(nil)
+	if !l.await(cancel) {
+		return errNobody
+	}
+	defer l.awaited()
+	return f(ctx, &acquisition{
+		s: l.s, blob: l.blob, id: uuid.NewString(), terms: l.s.set.terms, wait: waitForever, seen: l.saw,
+	})
+}
+
+func (l *line) await(nobody context.CancelCauseFunc) bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.nobody = nobody
+	return l.callers > 0
+}
+
+func (l *line) awaited() {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.nobody, l.held = nil, nil
+}
+
+func (l *line) saw(lease store.LeaseInfo) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.held = &lease
+}
