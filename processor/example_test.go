@@ -58,7 +58,7 @@ func words(_ context.Context, t *processor.Task) (processor.Outcome, error) {
 		return processor.Outcome{}, err
 	}
 	var messages []any
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		messages = append(messages, word)
 	}
 	return processor.Split("Count", messages...).Join("Total"), nil

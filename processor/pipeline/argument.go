@@ -8,14 +8,13 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
-
-	"github.com/leasestream/leasestream/processor"
 )
 
-// argument is one argument of a program: a text, or a template over
-// [argumentData].
+// argument is a text that is given to a program or put into a request: as it
+// stands, or as a template over [argumentData] makes it.
 type argument struct {
 	where    string
+	what     string // it is, for errors
 	text     string
 	template *template.Template // nil for a text
 }
@@ -34,14 +33,17 @@ var argumentFields = []string{"Input", "Stream", "Run", "Event", "Key", "Attempt
 func (v value) arguments() []*argument {
 	var list []*argument
 	for _, item := range v.list() {
-		list = append(list, item.argument())
+		list = append(list, item.argument("argument"))
 	}
 	return list
 }
 
-func (v value) argument() *argument {
+func (v value) argument(what string) *argument {
 	w := v.expression()
-	a := &argument{where: v.r.where(v.at), text: w.text}
+	if w.at == (place{}) {
+		return nil
+	}
+	a := &argument{where: v.r.where(v.at), what: what, text: w.text}
 	if !strings.Contains(w.text, "{{") {
 		return a
 	}
@@ -115,10 +117,7 @@ func (a *argument) expand(data *argumentData) (string, error) {
 	}
 	var text strings.Builder
 	if err := a.template.Execute(&text, data); err != nil {
-		return "", hopeless{fmt.Errorf("%s: argument %s", a.where, templateText(err))}
-	}
-	if strings.ContainsRune(text.String(), 0) {
-		return "", hopeless{fmt.Errorf("%s: argument %.80q has a NUL character, which no program can be given", a.where, text.String())}
+		return "", hopeless{fmt.Errorf("%s: %s %s", a.where, a.what, templateText(err))}
 	}
 	return text.String(), nil
 }
@@ -183,15 +182,4 @@ func presentable(v any) any {
 		return nothing(nil)
 	}
 	return v
-}
-
-// environment is what a program learns about its task.
-func environment(t *processor.Task) []string {
-	return []string{
-		"LEASESTREAM_STREAM=" + t.Stream,
-		"LEASESTREAM_RUN=" + t.Run,
-		"LEASESTREAM_EVENT=" + t.Event,
-		"LEASESTREAM_ATTEMPT=" + strconv.Itoa(t.Attempt),
-		"LEASESTREAM_KEY=" + t.Key(),
-	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,16 @@ func (f *file) handler(s *step, settings *Options) processor.Handler {
 	case s.exec != nil:
 		c := &command{arguments: s.exec, read: outputs[s.form()], settings: settings}
 		return s.handle(c.run, f.ending(s))
+	case s.http != nil:
+		c := &call{
+			url:      s.http.url,
+			headers:  s.http.headers,
+			timeout:  cmp.Or(s.http.timeout, s.timeout, answerTime),
+			pipeline: f.name.text,
+			read:     outputs[s.form()],
+			settings: settings,
+		}
+		return s.handle(c.run, f.ending(s))
 	case s.jq != nil:
 		return s.handle(s.jq.run, f.ending(s))
 	}
@@ -43,7 +54,7 @@ func (f *file) handler(s *step, settings *Options) processor.Handler {
 	}
 }
 
-// form is how the output of a program is read.
+// form is how the output of a program or the answer of a server is read.
 func (s *step) form() string {
 	if s.output.text == "" {
 		return "json"

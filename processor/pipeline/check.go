@@ -8,6 +8,7 @@ import (
 
 // misplaced are the keys that do not go with a kind of step.
 var misplaced = map[string][]string{
+	"http": {"stdin"},
 	"jq":   {"stdin"},
 	"wait": {"input", "results", "stdin", "output", "next", "split", "timeout", "concurrency"},
 }
@@ -41,6 +42,9 @@ func (s *step) checkKeys() {
 	}
 	if s.stdin.text == "ndjson" {
 		s.exclude("input", "stdin: ndjson")
+	}
+	if s.http != nil && s.timeout > 0 && s.http.timeout > s.timeout {
+		s.r.add(s.http.timeoutAt, "timeout of the request, %s, is longer than that of the step, %s", s.http.timeout, s.timeout)
 	}
 }
 

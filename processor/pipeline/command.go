@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -47,6 +46,9 @@ func (c *command) prepare(m *message) (*exec.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.ContainsRune(word, 0) {
+			return nil, hopeless{fmt.Errorf("%s: argument %.80q has a NUL character, which no program can be given", a.where, word)}
+		}
 		words[i] = word
 	}
 	path, err := c.find(words[0])
@@ -57,7 +59,7 @@ func (c *command) prepare(m *message) (*exec.Cmd, error) {
 		Path:      path,
 		Args:      words,
 		Dir:       c.settings.Dir,
-		Env:       append(os.Environ(), environment(m.task)...),
+		Env:       append(inherited(), environment(m.task)...),
 		WaitDelay: c.settings.Grace,
 	}, nil
 }

@@ -148,6 +148,19 @@ func TestExec_Environment(t *testing.T) {
 	check(t, got, err, complete(`["order-42 k3v9x2 01.00 2 k3v9x2/01.00 yes"]`))
 }
 
+// The worker's settings, which may hold the key of its store, are not for
+// programs: of ours they get the five that say what their task is.
+func TestExec_EnvironmentWithoutSettings(t *testing.T) {
+	t.Setenv("LEASESTREAM_STORE", "https://account.blob.core.windows.net/runs?sig=s3cr3t")
+	t.Setenv("LEASESTREAM_TOKEN", "s3cr3t")
+	t.Setenv("LEASESTREAM_", "s3cr3t")
+	t.Setenv("leasestream_store", "s3cr3t")
+	t.Setenv("LEASESTREAM", "not ours")
+	t.Setenv("MY_LEASESTREAM_STORE", "not ours")
+	got, err := handle(t, single(`exec: [sh, -c, 'env | cut -d= -f1 | grep -i leasestream | LC_ALL=C sort']`, "output: lines"), task("A", ""), nil)
+	check(t, got, err, complete(`["LEASESTREAM","LEASESTREAM_ATTEMPT","LEASESTREAM_EVENT","LEASESTREAM_KEY","LEASESTREAM_RUN","LEASESTREAM_STREAM","MY_LEASESTREAM_STORE"]`))
+}
+
 func TestExec_Stdin(t *testing.T) {
 	for _, c := range []struct{ input, more, want string }{
 		{"{\"a\" :\n 12345678901234567890}", "stdin: json", `{"a":12345678901234567890}`},

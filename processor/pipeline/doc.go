@@ -21,10 +21,11 @@
 //
 // # What a step does
 //
-// A step is one of exec, jq and wait.
+// A step is one of exec, http, jq and wait.
 //
 //	exec     a program and its arguments, each a template: {{.Input}},
 //	         {{.Input.city}}, {{.Event}}, {{.Stream}}, {{.Run}}, {{.Attempt}}, {{.Key}}
+//	http     {url, headers, timeout}: a server that the message is posted to
 //	jq       an expression with one result; no result is null
 //	wait     {timeout: 24h}: someone outside completes the event; it is the last of
 //	         its branch. To go on after it, split to it with a join.
@@ -37,8 +38,9 @@
 //	results  which results a join gets: all (default), errors, none
 //	stdin    json (default): the message on one line; ndjson: for a join, the input
 //	         on the first line, then one result a line
-//	output   how stdout is read: json (default: one value; nothing is null), lines
-//	         (an array of texts), ndjson (an array of values), text, outcome
+//	output   how stdout, or the answer of a server, is read: json (default: one
+//	         value; nothing is null), lines (an array of texts), ndjson (an array
+//	         of values), text, outcome
 //
 // Numbers pass through unchanged, however many digits they have.
 //
@@ -55,7 +57,7 @@
 // its output is an empty array. A loop of nothing but next goes on until a step
 // of it fails, so it is for steps that are meant to.
 //
-// With output: outcome, exec and jq say themselves what comes next, by one of
+// With output: outcome, exec, http and jq say themselves what comes next, by one of
 //
 //	{"complete": VALUE}
 //	{"next": {"step": STEP, "message": VALUE, "delay": "5s"}}
@@ -71,8 +73,10 @@
 // A program is looked up in PATH or, if its name has a slash, from the folder of
 // the file, in which it also runs. It is never run through a shell. It gets its
 // message on stdin, and LEASESTREAM_STREAM, _RUN, _EVENT, _ATTEMPT and _KEY in its
-// environment. Whoever puts a message's text into an argument decides that it may
-// stand there: "-rf" is a text too.
+// environment. The rest of that is the worker's, but for other variables named
+// LEASESTREAM_…: settings such as the store are not passed on. Whoever puts a
+// message's text into an argument decides that it may stand there: "-rf" is a text
+// too.
 //
 // Each program is the head of a process group of its own. When the attempt is
 // canceled, the group gets SIGTERM and, after a grace time, SIGKILL; when the
@@ -80,8 +84,48 @@
 // without process groups only the program is killed. On Linux a program is also
 // killed when its worker is.
 //
-// A missing program, a template or jq expression that fails on its message, and
-// arguments that the system does not take abort the event, since no further
-// attempt can mend them. All else — a non-zero exit status, output that cannot be
-// read — is a failed attempt, which is retried.
+// # Requests
+//
+//	http:
+//	  url: https://api.example.com/offers/{{.Input.city}}?key={{.Key}}
+//	  headers:
+//	    Authorization: {env: API_TOKEN, prefix: "Bearer "}
+//	    X-Tenant: "{{.Input.tenant}}"
+//	  timeout: 10s
+//
+// The message is posted as the data of a CloudEvent in structured JSON:
+//
+//	id                           RUN/EVENT, the same for every attempt: a server that
+//	                             has done the work of an id need not do it again
+//	source                       leasestream/PIPELINE
+//	type                         com.github.leasestream.step ([EventType])
+//	subject                      the step
+//	stream, run, event, attempt  extensions: whose message it is, and which attempt
+//
+// Where the url begins with a scheme and a host that are written out, up to a / or
+// ?, each value that a template puts in is escaped, to be one part of the path or
+// one value of the query. Elsewhere, as in {{.Input.url}}, values stand as they are
+// unless urlquery escapes them, and the message decides where the request goes.
+//
+// The value of a header is a template too, or {env: NAME, prefix: TEXT}: what the
+// variable holds in the worker's environment when the request is made. Such a
+// header goes only to a host that is written out. Its value is not in the stream,
+// in the log or in an error: should the server repeat it in an answer that is cited
+// there, it is taken out. An output is stored as it is, whatever the server puts
+// into it. Errors show a URL without user info and query.
+//
+//	2xx            the body is the output, read like the stdout of a program
+//	3xx, 4xx       abort; redirects are not followed
+//	408, 425, 429  failed attempts, as are 5xx and a network that fails
+//
+// If a failed attempt is answered with Retry-After, the next one waits at least as
+// long, up to an hour. The timeout is for the whole answer; without one, the server
+// has as long as the step has, or else 30s.
+//
+// # Failures
+//
+// A missing program or variable, a template or jq expression that fails on its
+// message, and arguments that the system does not take abort the event, since no
+// further attempt can mend them. All else — a non-zero exit status, output that
+// cannot be read — is a failed attempt, which is retried.
 package pipeline

@@ -29,6 +29,7 @@ type step struct {
 	name word
 
 	exec []*argument
+	http *request
 	jq   *query
 	wait time.Duration
 
@@ -56,7 +57,7 @@ type split struct {
 }
 
 // kinds are the keys that say what a step does; each step has one of them.
-var kinds = []string{"exec", "jq", "wait"}
+var kinds = []string{"exec", "http", "jq", "wait"}
 
 // file reads a pipeline file. What it returns is good for something only if
 // nothing was reported.
@@ -116,6 +117,7 @@ func (s *step) fields() []field {
 	return []field{
 		{"name", func(v value) { s.name = v.text() }},
 		{"exec", func(v value) { s.exec = v.arguments() }},
+		{"http", s.readHTTP},
 		{"jq", func(v value) { s.jq = v.query() }},
 		{"wait", s.readWait},
 		{"input", func(v value) { s.input = v.query() }},
@@ -130,6 +132,18 @@ func (s *step) fields() []field {
 		{"retry", s.readRetry},
 		{"concurrency", func(v value) { s.concurrency = v.count() }},
 	}
+}
+
+func (s *step) readHTTP(v value) {
+	s.http = &request{}
+	given := v.mapping(
+		field{"url", func(v value) { s.http.url = v.address() }},
+		field{"headers", func(v value) { s.http.headers = v.headers() }},
+		field{"timeout", func(v value) { s.http.timeout = v.duration() }},
+	)
+	v.r.require(given, v.at, "url")
+	s.http.timeoutAt = given["timeout"]
+	s.http.check(v.r)
 }
 
 func (s *step) readWait(v value) {

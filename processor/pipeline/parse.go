@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,12 +25,16 @@ type Options struct {
 	Dir string
 	// Logger gets each line that a program writes to stderr; nil drops them.
 	Logger *slog.Logger
-	// MaxOutput is how much a program may write to stdout, in bytes; 0 means
-	// 64 MiB.
+	// MaxOutput is how much a program may write to stdout, and a server may
+	// answer, in bytes; 0 means 64 MiB.
 	MaxOutput int
 	// Grace is how long a canceled program has between SIGTERM and SIGKILL; 0
 	// means 2 s.
 	Grace time.Duration
+	// Transport carries the requests of http steps. nil means one for this
+	// pipeline alone, which keeps its connections, up to 64 to a host, and uses the
+	// proxies that the environment names.
+	Transport http.RoundTripper
 }
 
 // Load reads the pipeline in a file, as Parse does.
@@ -92,6 +97,9 @@ func (o *Options) resolve() (*Options, error) {
 	}
 	if o.Grace != 0 {
 		settings.Grace = o.Grace
+	}
+	if settings.Transport = o.Transport; settings.Transport == nil {
+		settings.Transport = newTransport()
 	}
 	// Absolute, so that it still names the same folder if the process changes its
 	// own.

@@ -51,14 +51,8 @@ func (v value) wrong(format string, args ...any) {
 
 // mapping reads a mapping by its fields. The keys are nil if there is none.
 func (v value) mapping(fields ...field) keys {
-	var entries []*ast.MappingValueNode
-	switch n := v.node.(type) {
-	case *ast.MappingNode:
-		entries = n.Values
-	case *ast.MappingValueNode:
-		entries = []*ast.MappingValueNode{n}
-	default:
-		v.wrong("want keys and values, got %s", kindOf(v.node))
+	entries, ok := v.entries()
+	if !ok {
 		return nil
 	}
 	given := keys{}
@@ -66,6 +60,18 @@ func (v value) mapping(fields ...field) keys {
 		v.r.entry(entry, given, fields)
 	}
 	return given
+}
+
+// entries are those of a mapping; false if there is none.
+func (v value) entries() ([]*ast.MappingValueNode, bool) {
+	switch n := v.node.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	v.wrong("want keys and values, got %s", kindOf(v.node))
+	return nil, false
 }
 
 func (r *reader) entry(entry *ast.MappingValueNode, given keys, fields []field) {
@@ -93,6 +99,7 @@ func (r *reader) entry(entry *ast.MappingValueNode, given keys, fields []field) 
 var inner = map[string]string{
 	"to": "split", "join": "split", "policy": "split", "batch": "split",
 	"attempts": "retry", "backoff": "retry", "max": "retry",
+	"url": "http", "headers": "http",
 }
 
 // instead says what to do about an unknown key.
