@@ -60,7 +60,7 @@ func enqueue(queue []string, names ...string) []string {
 // less has no more.
 func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string {
 	for len(queue) > 0 && ctx.Err() == nil {
-		if w.isPaused() {
+		if w.lookForPause(ctx) {
 			return nil // the poll finds them again
 		}
 		free := w.takeSlots()
@@ -170,9 +170,6 @@ func (p *poller) look(ctx context.Context) []string {
 	}
 	p.last = time.Now()
 	names, due := p.w.list(ctx)
-	if p.w.lookForPause(ctx) {
-		names = nil
-	}
 	p.pace(len(names) > 0)
 	if !due.IsZero() {
 		p.wait = min(p.wait, max(due.Sub(p.w.p.scope.Now()), p.w.p.timing.poll))
@@ -219,25 +216,31 @@ func (p *poller) pace(busy bool) {
 		p.wait = t.poll
 		return
 	}
-	p.wait = min(t.idlePoll, p.wait*2)
-}
-
-// lookForPause sees whether all claims are to stop. If that cannot be seen, what
-// was seen last holds.
-func (w *worker) lookForPause(ctx context.Context) bool {
-	paused, err := w.p.AllPaused(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err == nil {
-		w.allPaused = paused
+	longest := t.idlePoll
+	if p.w.sweeping.Load() {
+		longest *= 2 // the sweep lists the streams as well, and tells of what it sees
 	}
-	return w.allPaused
+	p.wait = min(longest, p.wait*2)
 }
 
-func (w *worker) isPaused() bool {
+// lookForPause sees whether all claims are to stop: when there is something to
+// claim, and at most once a poll. If it cannot be seen, what was seen last holds.
+func (w *worker) lookForPause(ctx context.Context) bool {
+	if time.Since(w.pauseSeen) >= w.p.timing.poll {
+		w.pauseSeen = time.Now()
+		if paused, err := w.p.AllPaused(ctx); err == nil {
+			w.setAllPaused(paused)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.allPaused
+}
+
+func (w *worker) setAllPaused(paused bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.allPaused = paused
 }
 
 func (w *worker) full() bool {

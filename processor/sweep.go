@@ -36,9 +36,11 @@ func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
 	defer cancel()
 	stop := context.AfterFunc(lease.Context(), cancel)
 	defer stop()
+	w.sweeping.Store(true)
+	defer w.sweeping.Store(false)
 	collected := time.Now() // a worker that lives shortly leaves the garbage to others
 	for ctx.Err() == nil {
-		err := w.p.sweepOnce(ctx)
+		err := w.p.sweepOnce(ctx, w.notice)
 		if time.Since(collected) >= garbageEvery {
 			collected = time.Now()
 			err = errors.Join(err, w.p.collectGarbage(ctx))
@@ -50,10 +52,17 @@ func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
 	}
 }
 
+// notice makes a listing of the sweep serve as a poll as well.
+func (w *worker) notice(name string, summary eventstream.Summary) {
+	if w.hasWork(name, summary) {
+		w.sub.add(name)
+	}
+}
+
 // sweepOnce looks at every open run: events of workers that are dead go back to
 // init, timeouts are enforced, runs past their deadline end.
-func (p *Processor) sweepOnce(ctx context.Context) error {
-	streams, err := p.openStreams(ctx)
+func (p *Processor) sweepOnce(ctx context.Context, notice func(string, eventstream.Summary)) error {
+	streams, err := p.openStreams(ctx, notice)
 	if err != nil || len(streams) == 0 {
 		return err
 	}
@@ -73,8 +82,9 @@ func (p *Processor) sweepOnce(ctx context.Context) error {
 }
 
 // openStreams reads the runs that a sweep may find something to do in, and moves
-// those that ended long ago to the archive.
-func (p *Processor) openStreams(ctx context.Context) (map[string]*eventstream.Stream, error) {
+// those that ended long ago to the archive. notice is told of each run whose
+// metadata are ours.
+func (p *Processor) openStreams(ctx context.Context, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, error) {
 	streams := map[string]*eventstream.Stream{}
 	for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
 		if err != nil {
@@ -82,6 +92,9 @@ func (p *Processor) openStreams(ctx context.Context) (map[string]*eventstream.St
 		}
 		name, ok := nameOf(blob.Name)
 		summary, known := eventstream.ParseSummary(blob.Metadata)
+		if ok && known {
+			notice(name, summary)
+		}
 		switch {
 		case !ok || blob.Metadata[metaPurging] != "":
 			continue

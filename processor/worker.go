@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leasestream/leasestream/processor/bus"
@@ -105,13 +106,15 @@ type worker struct {
 	pipelines map[string]*Pipeline // :: definition → pipeline
 	sub       *subscription
 	freed     chan struct{} // has a value when a slot became free
+	sweeping  atomic.Bool   // this worker has the sweep
+	pauseSeen time.Time     // when dispatch last looked whether all is paused
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
 
 	mu       sync.Mutex // guards the fields below
 	stopping bool
-	// allPaused: Processor.PauseAll was in force at the last poll.
+	// allPaused: Processor.PauseAll was in force at the last look.
 	allPaused bool
 	queue     []string            // streams that have work
 	busy      int                 // slots in use

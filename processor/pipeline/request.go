@@ -61,13 +61,10 @@ func (c *call) run(ctx context.Context, m *message) (json.RawMessage, error) {
 		return nil, err
 	}
 	output, err := c.post(r, hidden)
-	switch {
-	case err == nil:
-		return output, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("POST %s: %w", shown(r.URL), err)
 	}
-	return nil, fmt.Errorf("POST %s: %w", shown(r.URL), err)
+	return output, nil
 }
 
 func (c *call) post(r *http.Request, hidden secrets) (json.RawMessage, error) {

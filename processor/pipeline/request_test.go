@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -286,36 +285,5 @@ func TestHTTP_KeepsConnections(t *testing.T) {
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("20 requests, one after the other, took %d connections, want 1", n)
-	}
-}
-
-// The server holds its answers back until it has 64 requests: with fewer
-// connections it would wait for ever, and with a bound of more, or none, more of
-// the 300 would come in.
-func TestHTTP_BoundsConnections(t *testing.T) {
-	var open, most atomic.Int32
-	full := make(chan struct{})
-	fill := sync.OnceFunc(func() { close(full) })
-	url := serve(t, func(http.ResponseWriter, *http.Request) {
-		n := open.Add(1)
-		defer open.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		if n >= 64 {
-			fill()
-		}
-		<-full
-	})
-	p := parse(t, posting(url, ""), nil)
-	var callers sync.WaitGroup
-	for range 300 {
-		callers.Go(func() {
-			got, err := p.Step("A").Handler(t.Context(), task("A", "1"))
-			check(t, got, err, complete("null"))
-		})
-	}
-	callers.Wait()
-	if n := most.Load(); n != 64 {
-		t.Errorf("%d requests at a time, want 64", n)
 	}
 }
