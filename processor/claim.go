@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope/store"
 )
 
 // claim is an event that this worker handles.
@@ -89,6 +90,24 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	return nil
 }
 
+// heartbeat keeps the cursor of a claim in the stream.
+func (w *worker) heartbeat(ctx context.Context, cl *claim, cursor any) error {
+	data, err := encode(cursor)
+	if err != nil {
+		return err
+	}
+	if len(data) > inlineLimit {
+		return fmt.Errorf("cursor of event %s: %w: it has %d bytes, the limit is %d", cl.event, store.ErrTooLarge, len(data), inlineLimit)
+	}
+	_, err = w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
+		if err := w.owns(s, cl.taskKey); err != nil {
+			return err
+		}
+		return s.SetCursor(s.Event(cl.event), eventstream.JSON(data))
+	})
+	return err
+}
+
 // lastError is why the last attempt failed.
 func lastError(e *eventstream.Event) string {
 	if attempts := e.Attempts(); len(attempts) > 0 {
@@ -137,6 +156,8 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 			Stream: stream, Run: s.Run(), Event: e.ID(), Step: step.Name, Attempt: e.Attempt(), Join: e.IsJoin(),
 		},
 	}
+	cl.task.Cursor = e.Cursor()
+	cl.task.heartbeat = func(ctx context.Context, cursor any) error { return w.heartbeat(ctx, cl, cursor) }
 	source := e
 	if cl.task.Join {
 		source = e.Prev()

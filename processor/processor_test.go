@@ -2,6 +2,7 @@ package processor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -366,5 +367,35 @@ func TestWork_TakenID(t *testing.T) {
 		time.Sleep(time.Second)
 		b.work(&processor.WorkOptions{ID: "w"}, pl)
 		wantEnd(t, b.run(pl, "r", 10), eventstream.Completed, false, "385")
+	})
+}
+
+func TestHeartbeat_IsWhatTheNextAttemptGoesOnFrom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		var done atomic.Int32
+		pl := pipeline(t, processor.Step{Name: "A", Handler: func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			from := 0
+			if task.Cursor != nil {
+				if err := json.Unmarshal(task.Cursor, &from); err != nil {
+					return processor.Outcome{}, err
+				}
+			}
+			for i := from; i < 10; i++ {
+				if i == 4 && task.Attempt == 1 {
+					return processor.Outcome{}, errors.New("power cut")
+				}
+				done.Add(1)
+				if err := task.Heartbeat(ctx, i+1); err != nil {
+					return processor.Outcome{}, err
+				}
+			}
+			return processor.Complete("done"), nil
+		}})
+		p.work(nil, pl)
+		wantEnd(t, p.run(pl, "r", nil), eventstream.Completed, false, `"done"`)
+		if done.Load() != 10 {
+			t.Errorf("%d items were worked on, want each of 10 once", done.Load())
+		}
 	})
 }

@@ -27,8 +27,22 @@ type Task struct {
 	Input json.RawMessage
 	// Join reports whether the task is an aggregator's, with Results to read.
 	Join bool
+	// Cursor is what the last Heartbeat of an earlier attempt left; nil if none did.
+	Cursor json.RawMessage
 
-	results func(yield func(Result, error) bool)
+	results   func(yield func(Result, error) bool)
+	heartbeat func(ctx context.Context, cursor any) error
+}
+
+// Heartbeat keeps a cursor, encoded as JSON, in the stream: how far the work is,
+// so that the next attempt goes on from there if this one dies. It is one edit, so
+// not for every item. An error that matches eventstream.ErrNotOwner says that the
+// event is no longer this attempt's, and the work is in vain.
+func (t *Task) Heartbeat(ctx context.Context, cursor any) error {
+	if t.heartbeat == nil {
+		return nil
+	}
+	return t.heartbeat(ctx, cursor)
 }
 
 // Key identifies the work, not the attempt: the same for every attempt of an
