@@ -137,7 +137,7 @@ func (p *Processor) liveWorkers(ctx context.Context) (map[string]bool, error) {
 		case state.Locked() && !p.scope.IsDead(blob.Lease.Holder):
 			alive[id] = true
 		case state.Locked() || state == store.LeaseExpired:
-			_, err := p.scope.Store().Lease(ctx, blob.Name, &store.LeaseRequest{Action: store.LeaseBreak})
+			_, err := p.scope.Store().Lease(ctx, blob.Name, &store.LeaseRequest{Action: store.LeaseBreak, Holder: blob.Lease.Holder})
 			if err != nil {
 				// Not known to be dead: to be on the safe side it is alive.
 				alive[id] = true

@@ -544,7 +544,7 @@ func TestEdit_LeaseLostBeforeTheUpload(t *testing.T) {
 		t.Run(fmt.Sprint("noticed ", noticed), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
 				s, other := w.newScope(nil), newScope(t, w.in, nil)
-				runs := 0
+				runs, began := 0, time.Now()
 				edit(t, s, func(s *eventstream.Stream) error {
 					if runs++; runs == 1 {
 						w.breakLease()
@@ -560,6 +560,9 @@ func TestEdit_LeaseLostBeforeTheUpload(t *testing.T) {
 				w.wantNames("theirs", "ours")
 				if runs != 2 {
 					t.Errorf("run %d times, want twice", runs)
+				}
+				if got := time.Since(began); !noticed && got > time.Second {
+					t.Errorf("done after %v, want another lease as soon as the store refuses", got)
 				}
 			})
 		})
@@ -607,6 +610,7 @@ func TestEdit_LeaseLostDuringTheDownload(t *testing.T) {
 			_, err := other.Edit(t.Context(), blob, add("theirs"))
 			return true, err
 		})
+		began := time.Now()
 		edit(t, s, func(s *eventstream.Stream) error {
 			if got := namesOf(s); !slices.Equal(got, []string{"theirs"}) {
 				t.Errorf("the edit sees %q, want theirs", got)
@@ -614,6 +618,9 @@ func TestEdit_LeaseLostDuringTheDownload(t *testing.T) {
 			return add("ours")(s)
 		})
 		w.wantNames("theirs", "ours")
+		if got := time.Since(began); got > time.Second {
+			t.Errorf("done after %v, want another lease as soon as the store refuses", got)
+		}
 	})
 }
 

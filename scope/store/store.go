@@ -203,7 +203,9 @@ type LeaseRequest struct {
 	// Conditions are judged as in a write; LeaseID is not used. The container
 	// takes only the two dates.
 	Conditions Conditions
-	// Holder of an acquire; may be nil.
+	// Holder of an acquire; may be nil. In a break it is who must hold the lease
+	// still, where the store keeps holders: otherwise ErrLeaseHeld, so that two who
+	// saw the same dead holder do not break the lease that one of them got.
 	Holder *Holder
 }
 

@@ -17,6 +17,8 @@ import (
 //	5  a write under a lease to a blob that does not exist creates it
 //	6  a create-only write to a leased blob finds that it exists, before it misses
 //	   the lease ID
+//	22 a listing shows no metadata with the name of a single underscore, which its
+//	   XML library takes for text
 //
 // The numbers in between are differences that do not show through the driver,
 // which checks IDs and durations itself, or that no test provokes: a restart of
@@ -29,6 +31,7 @@ func deviations() []storetest.Deviation {
 		{Number: 4, Case: "use/blob/delete(A)/expired", Answer: "LeaseNotPresentWithBlobOperation expired"},
 		{Number: 5, Case: "missing/put under a lease", Answer: "ok available"},
 		{Number: 6, Case: "conditions/lease missing, IfNoneMatch any", Answer: "BlobAlreadyExists leased(A)"},
+		{Number: 22, Case: "metadata/name _", Answer: `ok, but List() has map[]`},
 	}
 }
 

@@ -2,7 +2,14 @@ package sqlitestore
 
 import (
 	"testing"
+	"time"
 )
+
+// OpenWithin is Open with another patience for locks: each second of it is a
+// thousand looks.
+func OpenWithin(patience time.Duration, path string) (*Store, error) {
+	return openWithin(patience, path, nil)
+}
 
 // Synchronous asks SQLite for the level of the last commit of s.
 func Synchronous(t *testing.T, s *Store) string {

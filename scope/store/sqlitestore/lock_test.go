@@ -51,11 +51,12 @@ func TestStore_WriteWaitsForTheLock(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "store.db")
 		s := create(t, path)
 		unlock := lock(t, path)
-		time.AfterFunc(time.Minute, unlock)
+		const locked = 2 * time.Second
+		time.AfterFunc(locked, unlock)
 		begin := time.Now()
 		put(t, s, "a", "")
-		if waited := time.Since(begin); waited < time.Minute || waited > time.Minute+time.Second {
-			t.Errorf("Put() returned after %v, want just after the lock was free, 1m0s", waited)
+		if waited := time.Since(begin); waited < locked || waited > locked+10*time.Millisecond {
+			t.Errorf("Put() returned after %v, want just after the lock was free, %v", waited, locked)
 		}
 	})
 }
@@ -166,11 +167,11 @@ func TestOpen_Locked(t *testing.T) {
 			unlock := lock(t, path, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE")
 			defer unlock()
 			begin := time.Now()
-			_, err := sqlitestore.Open(path, nil)
+			_, err := sqlitestore.OpenWithin(time.Second, path)
 			if err == nil || !strings.Contains(err.Error(), "locked") || !strings.Contains(err.Error(), path) {
 				t.Errorf("Open() of a locked file (%s) = %v, want an error that says so", name, err)
 			}
-			if waited := time.Since(begin); waited < 20*time.Second || waited > time.Minute {
+			if waited := time.Since(begin); waited < time.Second || waited > time.Second+10*time.Millisecond {
 				t.Errorf("Open() of a locked file (%s) gave up after %v", name, waited)
 			}
 		})

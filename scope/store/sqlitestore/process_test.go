@@ -100,7 +100,7 @@ func startAll(t *testing.T, n int, role, path string) {
 // awaitStart returns when the test says go.
 func awaitStart() { io.Copy(io.Discard, os.Stdin) }
 
-const increments = 40
+const increments = 20
 
 func incrementMany(path string, increment func(context.Context, store.Store) error) error {
 	awaitStart()

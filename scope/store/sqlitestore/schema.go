@@ -55,8 +55,8 @@ const patience = 30 * time.Second
 var errForeign = errors.New("it is no store of leasestream; name another file")
 
 // prepare makes a store of an empty file, and refuses one that is none of ours
-// after no more than reading it.
-func (s *Store) prepare(mustExist bool) error {
+// after no more than reading it. It waits for locks no longer than patience.
+func (s *Store) prepare(patience time.Duration, mustExist bool) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience,
 		fmt.Errorf("another program has kept it locked for %v", patience))
 	defer cancel()

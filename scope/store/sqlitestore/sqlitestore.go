@@ -55,15 +55,18 @@ func (o *Options) maxBody() int64 {
 // Open opens the store in the file at path, which is created if it is missing;
 // its directory is not. A file that is no store, or one of a newer version, is
 // refused and left as it is.
-func Open(path string, o *Options) (*Store, error) {
-	s, err := open(path, o)
+func Open(path string, o *Options) (*Store, error) { return openWithin(patience, path, o) }
+
+// openWithin is Open with a patience for locks.
+func openWithin(patience time.Duration, path string, o *Options) (*Store, error) {
+	s, err := open(patience, path, o)
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", path, err)
 	}
 	return s, nil
 }
 
-func open(path string, o *Options) (*Store, error) {
+func open(patience time.Duration, path string, o *Options) (*Store, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -87,7 +90,7 @@ func open(path string, o *Options) (*Store, error) {
 		maxBody: o.maxBody(),
 	}
 	s.close = sync.OnceValue(s.shutDown)
-	if err := s.prepare(o.mustExist()); err != nil {
+	if err := s.prepare(patience, o.mustExist()); err != nil {
 		return nil, errors.Join(explain(err), s.Close())
 	}
 	return s, nil

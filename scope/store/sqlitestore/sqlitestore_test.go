@@ -62,13 +62,17 @@ func body(t testing.TB, s store.Store, name string) string {
 	return string(object.Body)
 }
 
-func TestStore(t *testing.T) { storetest.Run(t, harness) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, harness)
+}
 
 func BenchmarkStore(b *testing.B) { storetest.RunBenchmarks(b, harness) }
 
 // TestStore_TwoHandles runs the suite with each call on the other one of two
 // stores over one file: nothing may be known to one of them only.
 func TestStore_TwoHandles(t *testing.T) {
+	t.Parallel()
 	h := harness
 	h.Open = func(t testing.TB) store.Store {
 		path := filepath.Join(t.TempDir(), "store.db")

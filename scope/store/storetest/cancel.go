@@ -42,7 +42,7 @@ func cancelBefore(t *testing.T, s store.Store) {
 // and what returns one has happened whole or not at all.
 func cancelDuring(t *testing.T, s store.Store) {
 	mustPut(t, s, "a", "0", nil)
-	race(func(i int) error {
+	race(racers, func(i int) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		var canceler sync.WaitGroup
 		defer canceler.Wait()

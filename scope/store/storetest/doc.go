@@ -24,8 +24,9 @@
 // Say FakeTime if the driver judges leases by the Go clock and can live in a
 // testing/synctest bubble; then no test waits. A driver of a remote service
 // leaves it false: the suite then prepares all leases that have to expire, waits
-// once for all of them (under a minute), and checks. Run the suite once for each
-// combination of options that the driver has.
+// once for all of them (some 20 s), and checks. However slow the service is, the
+// outcome is the same. Run the suite once for each combination of options that
+// the driver has.
 //
 // # Two kinds of cases
 //

@@ -16,7 +16,7 @@ func etagChecks() []check {
 
 func etagUnique(t *testing.T, s store.Store) {
 	seen := map[string]string{}
-	for i := range 50 {
+	for i := range 20 {
 		for _, name := range []string{"a", "b"} {
 			info := mustPut(t, s, name, "same", nil)
 			at := fmt.Sprintf("put %d of %s", i, name)

@@ -38,7 +38,10 @@ type Faults struct {
 	counts map[string]int
 }
 
-var _ store.Store = (*Faults)(nil)
+var (
+	_ store.Store     = (*Faults)(nil)
+	_ store.Versioner = (*Faults)(nil)
+)
 
 // NewFaults puts faults over s. A nil hook makes a mere counter.
 func NewFaults(s store.Store, hook Hook) *Faults {
@@ -64,6 +67,16 @@ func (f *Faults) Total() int {
 
 // Local passes on what the store beneath says.
 func (f *Faults) Local() bool { return store.IsLocal(f.under) }
+
+// Version passes on that of the store beneath, or errors.ErrUnsupported if it has
+// none. It is not counted and does not fail by itself: how often somebody looks
+// depends on the time.
+func (f *Faults) Version(ctx context.Context) (uint64, error) {
+	if v, ok := f.under.(store.Versioner); ok {
+		return v.Version(ctx)
+	}
+	return 0, errors.ErrUnsupported
+}
 
 // Close closes the store beneath. It is not counted and does not fail by itself.
 func (f *Faults) Close() error { return f.under.Close() }

@@ -98,3 +98,20 @@ func TestFaults_Counts(t *testing.T) {
 		t.Error("Local() = false over a local store")
 	}
 }
+
+func TestFaults_Version(t *testing.T) {
+	never := func(storetest.Call) (bool, error) { return false, io.ErrUnexpectedEOF }
+	under := memstore.New(nil)
+	want, err := under.Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := storetest.NewFaults(under, never)
+	if got, err := f.Version(t.Context()); got != want || err != nil || f.Total() != 0 {
+		t.Errorf("Version() = %d, %v with %d calls; want %d as beneath, not counted", got, err, f.Total(), want)
+	}
+	none := storetest.NewFaults(struct{ store.Store }{under}, nil)
+	if _, err := none.Version(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Version() over a store that has none = %v, want %v", err, errors.ErrUnsupported)
+	}
+}

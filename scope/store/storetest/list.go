@@ -81,10 +81,15 @@ func listShows(t *testing.T, s store.Store) {
 	}
 }
 
-// listMany needs several pages of a store that reads by hundreds.
+// listMany needs more than a page of a store that reads by hundreds. A service
+// reads by thousands, which its driver has to test otherwise.
 func listMany(t *testing.T, s store.Store) {
+	many := 50
+	if store.IsLocal(s) {
+		many = 520
+	}
 	var want []string
-	for i := range 600 {
+	for i := range many {
 		want = append(want, fmt.Sprintf("many/%05d", i))
 		mustPut(t, s, want[i], "", nil)
 	}

@@ -10,7 +10,17 @@ import (
 	"github.com/leasestream/leasestream/scope/store"
 )
 
+// racers is how many try at once where each does so once.
 const racers = 32
+
+// load is how many racers go on until each has succeeded so many times. A service
+// gets fewer, since each success costs it a request of all of them.
+func load(s store.Store) (racers, each int) {
+	if store.IsLocal(s) {
+		return 16, 3
+	}
+	return 8, 2
+}
 
 func raceChecks() []check {
 	return []check{
@@ -25,11 +35,11 @@ func raceChecks() []check {
 	}
 }
 
-// race runs f in many goroutines at once and returns the errors by code.
-func race(f func(i int) error) map[string]int {
-	codes := make([]string, racers)
+// race runs f in n goroutines at once and returns the errors by code.
+func race(n int, f func(i int) error) map[string]int {
+	codes := make([]string, n)
 	var wg sync.WaitGroup
-	for i := range racers {
+	for i := range n {
 		wg.Go(func() { codes[i] = code(f(i)) })
 	}
 	wg.Wait()
@@ -52,8 +62,8 @@ func guid(i int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", i)
 
 func raceAcquire(t *testing.T, s store.Store) {
 	mustPut(t, s, "a", "", nil)
-	oneWinner(t, race(func(i int) error {
-		_, err := s.Lease(t.Context(), "a", new(acquire(guid(i), store.MinLease)))
+	oneWinner(t, race(racers, func(i int) error {
+		_, err := s.Lease(t.Context(), "a", new(acquire(guid(i), store.MaxLease)))
 		return err
 	}), held)
 }
@@ -61,7 +71,7 @@ func raceAcquire(t *testing.T, s store.Store) {
 func racePut(t *testing.T, s store.Store) {
 	for range 5 {
 		info := mustPut(t, s, "a", "", nil)
-		oneWinner(t, race(func(i int) error {
+		oneWinner(t, race(racers, func(i int) error {
 			c := store.Conditions{IfMatch: info.ETag}
 			_, err := s.Put(t.Context(), "a", []byte(guid(i)), &store.PutOptions{Conditions: c})
 			return err
@@ -70,7 +80,7 @@ func racePut(t *testing.T, s store.Store) {
 }
 
 func raceCreate(t *testing.T, s store.Store) {
-	oneWinner(t, race(func(i int) error {
+	oneWinner(t, race(racers, func(i int) error {
 		c := store.Conditions{IfNoneMatch: store.AnyETag}
 		_, err := s.Put(t.Context(), "a", []byte(guid(i)), &store.PutOptions{Conditions: c})
 		return err
@@ -86,8 +96,8 @@ func raceTakeOver(t *testing.T, s store.Store) {
 	if _, err := s.Lease(t.Context(), "a", new(breakAfter(0))); err != nil {
 		t.Fatal(err)
 	}
-	counts := race(func(i int) error {
-		_, err := s.Lease(t.Context(), "a", new(acquire(guid(i), store.MinLease)))
+	counts := race(racers, func(i int) error {
+		_, err := s.Lease(t.Context(), "a", new(acquire(guid(i), store.MaxLease)))
 		if err != nil {
 			return err
 		}
@@ -99,9 +109,9 @@ func raceTakeOver(t *testing.T, s store.Store) {
 }
 
 func raceIncrement(t *testing.T, s store.Store) {
-	const each = 5
+	racers, each := load(s)
 	mustPut(t, s, "n", "0", nil)
-	race(func(int) error {
+	race(racers, func(int) error {
 		for done := 0; done < each; {
 			err := increment(t, s, "", true)
 			if err == nil {
@@ -120,11 +130,11 @@ func raceIncrement(t *testing.T, s store.Store) {
 
 // raceLeasedIncrement takes turns by a lease and writes without an ETag.
 func raceLeasedIncrement(t *testing.T, s store.Store) {
-	const each = 2
+	racers, each := load(s)
 	mustPut(t, s, "n", "0", nil)
-	race(func(i int) error {
+	race(racers, func(i int) error {
 		for done := 0; done < each; {
-			_, err := s.Lease(t.Context(), "n", new(acquire(guid(i), store.MinLease)))
+			_, err := s.Lease(t.Context(), "n", new(acquire(guid(i), store.MaxLease)))
 			if errors.Is(err, store.ErrLeaseHeld) {
 				continue
 			}
@@ -178,7 +188,7 @@ func raceReads(t *testing.T, s store.Store) {
 	if _, err := s.Put(t.Context(), "a", body(0), nil); err != nil {
 		t.Fatal(err)
 	}
-	race(func(i int) error {
+	race(racers, func(i int) error {
 		if i%4 == 0 {
 			_, err := s.Put(t.Context(), "a", body(i), nil)
 			return err
@@ -196,7 +206,7 @@ func raceReads(t *testing.T, s store.Store) {
 }
 
 func raceContainer(t *testing.T, s store.Store) {
-	got := race(func(int) error { return s.Create(t.Context()) })
+	got := race(racers, func(int) error { return s.Create(t.Context()) })
 	if got["ok"] != racers {
 		t.Errorf("race of %d to create the container = %v, want ok for all", racers, got)
 	}

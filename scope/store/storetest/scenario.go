@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,10 +34,13 @@ const slack = 2 * time.Second
 
 // runScenarios plays the scenarios and then reports each in a subtest of its own.
 func runScenarios(t *testing.T, h Harness, all []scenario) {
-	deviations := h.deviations(t, all)
-	answers := map[string]string{}
-	for _, batch := range h.batches(all) {
-		h.live(t, func(t *testing.T) { play(t, h, batch, answers) })
+	deviations, answers := h.deviations(t, all), map[string]string{}
+	if h.FakeTime {
+		onBlobs, onContainers := byTarget(all)
+		h.live(t, func(t *testing.T) { play(cast(t, h, onBlobs), answers) })
+		h.live(t, func(t *testing.T) { playInTurn(t, h, onContainers, answers) })
+	} else {
+		play(cast(t, h, all), answers)
 	}
 	for _, s := range all {
 		t.Run(s.key, func(t *testing.T) {
@@ -47,22 +51,15 @@ func runScenarios(t *testing.T, h Harness, all []scenario) {
 	}
 }
 
-// batches are the scenarios that are played on one clock: all of them if time is
-// real, so that one wait serves all; else those that share a container, and each
-// of the others by itself, so that few stores are open at a time.
-func (h Harness) batches(all []scenario) [][]scenario {
-	if !h.FakeTime {
-		return [][]scenario{all}
-	}
-	batches := [][]scenario{nil}
+func byTarget(all []scenario) (onBlobs, onContainers []scenario) {
 	for _, s := range all {
 		if s.own {
-			batches = append(batches, []scenario{s})
+			onContainers = append(onContainers, s)
 		} else {
-			batches[0] = append(batches[0], s)
+			onBlobs = append(onBlobs, s)
 		}
 	}
-	return batches
+	return onBlobs, onContainers
 }
 
 // deviations are those of the harness by key; one without a scenario is wrong.
@@ -108,19 +105,39 @@ type actor struct {
 	due  time.Time // when it may come
 }
 
-// play lets the scenarios act in the order in which their steps come due, on one
-// clock. A step is due its wait after the one before it was done.
-func play(t *testing.T, h Harness, all []scenario, answers map[string]string) {
-	actors := cast(t, h, all)
+// play lets the scenarios act on one clock, so that one wait serves all that
+// have to wait. A step is due its wait after the one before it was done. Those
+// that are due come before those that have not begun, or a slow store would make
+// the waits longer than they should be.
+func play(actors []*actor, answers map[string]string) {
 	for len(actors) > 0 {
-		slices.SortStableFunc(actors, func(a, b *actor) int { return a.due.Compare(b.due) })
-		a := actors[0]
+		i := upNext(actors)
+		a := actors[i]
 		time.Sleep(time.Until(a.due))
 		if answer, done := a.act(); done {
 			answers[a.key] = answer
-			actors = actors[1:]
+			actors = slices.Delete(actors, i, i+1)
 		}
 	}
+}
+
+// upNext is the index of the actor that acts next.
+func upNext(actors []*actor) int {
+	now, next := time.Now(), 0
+	for i, a := range actors {
+		if a.dueAt(now).Before(actors[next].dueAt(now)) {
+			next = i
+		}
+	}
+	return next
+}
+
+// dueAt is when the actor may act; one that has not begun is never late.
+func (a *actor) dueAt(now time.Time) time.Time {
+	if a.next == 0 && a.due.Before(now) {
+		return now
+	}
+	return a.due
 }
 
 // cast gives each scenario a blob of its own, or a container if it needs one.
@@ -137,21 +154,45 @@ func cast(t *testing.T, h Harness, all []scenario) []*actor {
 		} else {
 			shared = w.store
 		}
-		actors[i] = &actor{scenario: s, w: w, due: time.Now().Add(s.steps[0].wait)}
+		actors[i] = newActor(s, w)
 	}
 	return actors
 }
 
-// act takes the next step; done tells that it was the last one.
-func (a *actor) act() (answer string, done bool) {
-	answer = a.steps[a.next].act(a.w)
-	a.next++
-	switch {
-	case a.next == len(a.steps):
-		return answer, true
-	case answer != "":
-		return "prepare: " + answer, true
+// playInTurn plays scenarios about containers one after the other on the same
+// store, whose container is made anew for each: opening a store costs more.
+func playInTurn(t *testing.T, h Harness, all []scenario, answers map[string]string) {
+	s := open(t, h)
+	for _, scenario := range all {
+		play([]*actor{newActor(scenario, &world{ctx: t.Context(), store: s})}, answers)
+		_, _ = s.Lease(t.Context(), "", new(breakAfter(0))) // it may be free, or gone
+		if err := s.Delete(t.Context(), "", nil); err != nil && !errors.Is(err, store.ErrContainerNotFound) {
+			t.Fatalf("Delete() of the container after %s = %v", scenario.key, err)
+		}
+		if err := s.Create(t.Context()); err != nil {
+			t.Fatalf("Create() after %s = %v", scenario.key, err)
+		}
 	}
-	a.due = time.Now().Add(a.steps[a.next].wait)
-	return "", false
+}
+
+func newActor(s scenario, w *world) *actor {
+	return &actor{scenario: s, w: w, due: time.Now().Add(s.steps[0].wait)}
+}
+
+// act goes on until a step has to wait: nothing comes between the others, however
+// slow the store and however many the scenarios. done tells that it was the last.
+func (a *actor) act() (answer string, done bool) {
+	for {
+		answer = a.steps[a.next].act(a.w)
+		a.next++
+		switch {
+		case a.next == len(a.steps):
+			return answer, true
+		case answer != "":
+			return "prepare: " + answer, true
+		case a.steps[a.next].wait > 0:
+			a.due = time.Now().Add(a.steps[a.next].wait)
+			return "", false
+		}
+	}
 }

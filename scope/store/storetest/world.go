@@ -26,6 +26,15 @@ type world struct {
 
 	etag     string // of the last put
 	modified time.Time
+	granted  time.Time // when a lease was last asked for that was granted
+}
+
+// slack is how far the times are off that the store tells.
+func (w *world) slack() time.Duration {
+	if store.IsLocal(w.store) {
+		return 0
+	}
+	return slack
 }
 
 // answer is what the tables show of a request: its code and the state of the
@@ -103,11 +112,18 @@ func (w *world) stat(c store.Conditions) error {
 
 // lease does one lease operation on the target.
 func (w *world) lease(r store.LeaseRequest) (*store.LeaseResult, error) {
+	began := time.Now()
 	result, err := w.store.Lease(w.ctx, w.blob, &r)
-	if err == nil && r.Action == store.LeaseAcquire && r.ID == "" {
+	if err != nil {
+		return nil, err
+	}
+	if r.Action == store.LeaseAcquire && r.ID == "" {
 		w.made = result.ID
 	}
-	return result, err
+	if r.Action == store.LeaseAcquire || r.Action == store.LeaseRenew {
+		w.granted = began
+	}
+	return result, nil
 }
 
 func acquire(id string, d time.Duration) store.LeaseRequest {

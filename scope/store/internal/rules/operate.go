@@ -19,9 +19,14 @@ func (l Lease) Operate(r *store.LeaseRequest, now time.Time) (Lease, error) {
 	case store.LeaseRelease:
 		return l.release(r.ID)
 	default:
+		if r.Holder != nil && !l.heldBy(r.Holder) {
+			return l, Refuse("LeaseAlreadyPresent", "it has passed on to another holder")
+		}
 		return l.breakUp(r.BreakPeriod, now)
 	}
 }
+
+func (l Lease) heldBy(h *store.Holder) bool { return l.Holder != nil && *l.Holder == *h }
 
 func (l Lease) acquire(r *store.LeaseRequest, now time.Time) (Lease, error) {
 	state := l.State(now)
