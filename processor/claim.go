@@ -36,6 +36,17 @@ type claiming struct {
 	stream string
 	want   int
 	got    []*claim
+	full   bool // a step was at the limit of its concurrency
+}
+
+func (c *claiming) gave() yield {
+	switch {
+	case len(c.got) > 0:
+		return some
+	case c.full:
+		return limited
+	}
+	return nothing
 }
 
 // run claims up to want events of the stream, and gives back those that carry
@@ -74,6 +85,7 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 		return s.Abort(e, "", lastError(e))
 	}
 	if !c.w.reserve(pl, step) {
+		c.full = true
 		return nil
 	}
 	var attrs []string
@@ -142,7 +154,7 @@ func (c *claiming) reset() {
 		c.w.delist(cl)
 		c.w.unreserve(cl.pipeline, cl.step)
 	}
-	c.got = nil
+	c.got, c.full = nil, false
 }
 
 func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {

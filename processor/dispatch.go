@@ -69,13 +69,10 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		}
 		name := queue[0]
 		queue = queue[1:]
-		claims, err := w.claim(ctx, name, free)
+		claims, gave, err := w.claim(ctx, name, free)
 		w.freeSlots(free - len(claims))
-		if err != nil {
-			if ctx.Err() == nil {
-				w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
-			}
-			continue
+		if first := w.rest.note(name, gave); err != nil && first && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
 		for _, cl := range claims {
 			w.handlers.Go(func() { w.occupy(handlerCtx, cl) })
@@ -110,7 +107,7 @@ func (w *worker) freeSlots(n int) {
 }
 
 // claim claims up to n events of a stream.
-func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, error) {
+func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, yield, error) {
 	c := &claiming{w: w, stream: name, want: n}
 	suspect := w.isSuspect(name)
 	_, err := w.p.edit(ctx, name, c.run)
@@ -120,14 +117,14 @@ func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, error
 			w.setSuspect(name, true)
 		}
 		if errors.Is(err, ErrNoRun) {
-			return nil, nil
+			return nil, nothing, nil
 		}
-		return nil, err
+		return nil, nothing, err
 	}
 	if suspect {
 		w.setSuspect(name, false)
 	}
-	return c.got, nil
+	return c.got, c.gave(), nil
 }
 
 // poller looks for streams with events to claim.
@@ -272,8 +269,12 @@ func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
 		summary, known := eventstream.ParseSummary(blob.Metadata)
 		w.followSteer(ctx, name, blob.Metadata["steer"], known)
 		switch {
+		case known && summary.Status.Final():
+			w.rest.forget(name)
 		case !known || w.hasWork(name, summary):
-			names = append(names, name)
+			if w.rest.over(name, blob.ETag) {
+				names = append(names, name)
+			}
 		case !summary.Due.IsZero() && (due.IsZero() || summary.Due.Before(due)):
 			due = summary.Due
 		}
@@ -331,10 +332,35 @@ func (w *worker) followSteer(ctx context.Context, name, steer string, known bool
 	if len(claims) == 0 || known && w.seen(name, steer) {
 		return
 	}
+	if w.stopUnowned(ctx, name, claims) {
+		w.mu.Lock()
+		w.steer[name] = steer
+		w.mu.Unlock()
+	}
+}
+
+// stopLost looks at every stream with handlers of ours.
+func (w *worker) stopLost(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, w.p.timing.idlePoll)
+	defer cancel()
+	names := map[string]bool{}
+	w.mu.Lock()
+	for key := range w.running {
+		names[key.stream] = true
+	}
+	w.mu.Unlock()
+	for name := range names {
+		w.stopUnowned(ctx, name, w.claimsOf(name))
+	}
+}
+
+// stopUnowned reads a stream, without its lease, and stops the handlers of those
+// events that are no longer ours. It reports whether the stream could be read.
+func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) bool {
 	snapshot, err := w.p.Read(ctx, name)
 	if err != nil && !errors.Is(err, ErrNoRun) {
 		w.log.WarnContext(ctx, "look for cancels", "stream", name, "err", err)
-		return
+		return false
 	}
 	for _, cl := range claims {
 		if err != nil {
@@ -343,9 +369,7 @@ func (w *worker) followSteer(ctx context.Context, name, steer string, known bool
 			cl.stop(lost)
 		}
 	}
-	w.mu.Lock()
-	w.steer[name] = steer
-	w.mu.Unlock()
+	return true
 }
 
 func (w *worker) seen(name, steer string) bool {

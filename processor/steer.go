@@ -29,14 +29,15 @@ func (p *Processor) Abort(ctx context.Context, name, at, by, reason string) erro
 	})
 }
 
-// Complete ends an event that waits for someone outside — or that a worker
-// handles, whose outcome is then refused — with an output.
+// Complete ends an event that waits for someone outside with an output. id may be
+// "" where only one event of the run waits. eventstream.ErrStatus if the event does
+// not wait, or if it is not clear which is meant.
 func (p *Processor) Complete(ctx context.Context, name, id string, output json.RawMessage, by string) error {
 	snapshot, err := p.Read(ctx, name)
 	if err != nil {
 		return err
 	}
-	e, err := eventAt(snapshot.Stream, id)
+	e, err := waitingAt(snapshot.Stream, id)
 	if err != nil {
 		return fmt.Errorf("run %q: %w", name, err)
 	}
@@ -45,7 +46,10 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 	if err != nil {
 		return err
 	}
-	return p.steer(ctx, name, id, func(s *eventstream.Stream, e *eventstream.Event) error {
+	return p.steer(ctx, name, e.ID(), func(s *eventstream.Stream, e *eventstream.Event) error {
+		if _, err := waitingAt(s, e.ID()); err != nil {
+			return err
+		}
 		if by != "" {
 			if err := s.Update(e, "by", by); err != nil {
 				return err
@@ -53,6 +57,40 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 		}
 		return s.Complete(e, payload)
 	})
+}
+
+// waitingAt finds the event to be completed from outside.
+func waitingAt(s *eventstream.Stream, id string) (*eventstream.Event, error) {
+	if id == "" {
+		return onlyWaiting(s)
+	}
+	e, err := eventAt(s, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Status().Final():
+		return nil, fmt.Errorf("event %s: %w: it is %s", e.ID(), eventstream.ErrFinal, e.Status())
+	case !e.Waiting():
+		return nil, fmt.Errorf("event %s: %w: it does not wait for someone outside; skip or cancel it", e.ID(), eventstream.ErrStatus)
+	}
+	return e, nil
+}
+
+func onlyWaiting(s *eventstream.Stream) (*eventstream.Event, error) {
+	var waiting []*eventstream.Event
+	for e := range s.ByStatus(eventstream.Inprocess) {
+		if e.Waiting() {
+			waiting = append(waiting, e)
+		}
+	}
+	switch len(waiting) {
+	case 0:
+		return nil, fmt.Errorf("%w: no event waits for someone outside", eventstream.ErrStatus)
+	case 1:
+		return waiting[0], nil
+	}
+	return nil, fmt.Errorf("%w: %d events wait, such as %s and %s; say which", eventstream.ErrStatus,
+		len(waiting), waiting[0].ID(), waiting[1].ID())
 }
 
 func (p *Processor) steer(ctx context.Context, name, at string, f func(*eventstream.Stream, *eventstream.Event) error) error {

@@ -108,6 +108,7 @@ type worker struct {
 	freed     chan struct{} // has a value when a slot became free
 	sweeping  atomic.Bool   // this worker has the sweep
 	pauseSeen time.Time     // when dispatch last looked whether all is paused
+	rest      rests         // of dispatch: streams that promised work and had none
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
@@ -137,6 +138,7 @@ func newWorker(p *Processor, id string, o *WorkOptions, pipelines []*Pipeline) *
 		p: p, id: id, log: p.log.With("worker", id),
 		slots: o.Slots, grace: o.Grace, only: o.Only,
 		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
+		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
 		suspect: map[string]struct{}{}, steer: map[string]string{},
 	}
@@ -181,7 +183,7 @@ func (w *worker) work(ctx context.Context) error {
 	side.Go(func() { w.sweep(loopCtx) })
 	w.dispatch(loopCtx, handlerCtx)
 	endLoop()
-	w.drain()
+	w.drain(context.WithoutCancel(ctx))
 	side.Wait()
 	if lost := lease.Err(); lost != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w: %w", ErrWorkerLost, lost)
@@ -292,11 +294,12 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // drain waits for the handlers: for the grace time as they are, then with their
-// contexts ended.
-func (w *worker) drain() {
+// contexts ended. Those whose events are canceled already get no grace.
+func (w *worker) drain(ctx context.Context) {
 	w.mu.Lock()
 	w.stopping = true
 	w.mu.Unlock()
+	w.stopLost(ctx)
 	if w.grace > 0 {
 		timer := time.AfterFunc(w.grace, func() { w.stop(ErrShutdown) })
 		defer timer.Stop()
