@@ -399,3 +399,28 @@ func TestHeartbeat_IsWhatTheNextAttemptGoesOnFrom(t *testing.T) {
 		}
 	})
 }
+
+func TestShutdown_HurryEndsTheGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		hang := squares(t, func(ctx context.Context, _ *processor.Task) (processor.Outcome, error) {
+			<-ctx.Done()
+			return processor.Outcome{}, ctx.Err()
+		})
+		hurry := make(chan struct{})
+		p.work(&processor.WorkOptions{Grace: time.Hour, Hurry: hurry}, hang)
+		p.start(hang, "r", 3)
+		time.Sleep(time.Second)
+		p.stop()
+		time.Sleep(time.Minute)
+		begin := time.Now()
+		close(hurry)
+		p.done.Wait()
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("after the hurry the worker went on for %v", took)
+		}
+		if got := p.stream("r").Progress(); got.Init != 3 {
+			t.Errorf("after the shutdown: %+v, want the branches given back", got)
+		}
+	})
+}

@@ -31,6 +31,9 @@ type WorkOptions struct {
 	// Grace is how long handlers may go on after ctx has ended; then their own
 	// context ends as well. 0 means 5 s, a negative one no time at all.
 	Grace time.Duration
+	// Hurry ends the grace time when it is closed: a second signal, for one. nil:
+	// never.
+	Hurry <-chan struct{}
 }
 
 var (
@@ -102,6 +105,7 @@ type worker struct {
 	log       *slog.Logger
 	slots     int
 	grace     time.Duration
+	hurry     <-chan struct{}
 	only      []string
 	pipelines map[string]*Pipeline // :: definition → pipeline
 	sub       *subscription
@@ -136,7 +140,7 @@ type taskKey struct {
 func newWorker(p *Processor, id string, o *WorkOptions, pipelines []*Pipeline) *worker {
 	w := &worker{
 		p: p, id: id, log: p.log.With("worker", id),
-		slots: o.Slots, grace: o.Grace, only: o.Only,
+		slots: o.Slots, grace: o.Grace, hurry: o.Hurry, only: o.Only,
 		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
@@ -300,13 +304,20 @@ func (w *worker) drain(ctx context.Context) {
 	w.stopping = true
 	w.mu.Unlock()
 	w.stopLost(ctx)
-	if w.grace > 0 {
-		timer := time.AfterFunc(w.grace, func() { w.stop(ErrShutdown) })
-		defer timer.Stop()
-	} else {
-		w.stop(ErrShutdown)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.handlers.Wait()
+	}()
+	timer := time.NewTimer(max(0, w.grace))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-w.hurry:
 	}
-	w.handlers.Wait()
+	w.stop(ErrShutdown)
+	<-done
 }
 
 // place is where this worker begins to look for claims in a stream, so that
