@@ -69,8 +69,15 @@ type process struct {
 // start starts the command, which TestMain has put on the path.
 func (f folder) start(args ...string) *process {
 	f.t.Helper()
+	return f.startWith("", args...)
+}
+
+// startWith is start with something on standard input.
+func (f folder) startWith(stdin string, args ...string) *process {
+	f.t.Helper()
 	p := &process{f: f, cmd: exec.Command("leasestream", args...)}
 	p.cmd.Dir = f.dir
+	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stdout = &p.stdout
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leasestream/leasestream/cmd/internal/wire"
 	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
 )
@@ -44,7 +45,7 @@ type (
 
 func (a *app) addCommonFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.storeURL, "store", wire.DefaultStore, "`URL` of the store: sqlite:PATH, mem:, or a container in Azure")
-	flags.StringVar(&a.busURL, "bus", "none", "`URL` of the message bus that rings for new work: none")
+	flags.StringVar(&a.busURL, "bus", wire.NoBus, "`URL` of the message bus that rings for new work: none, or nats://HOST:PORT")
 	a.logLevel = choice{"", []string{"debug", "info", "warn", "error"}}
 	flags.Var(&a.logLevel, "log-level", "least `LEVEL` that is logged: debug, info, warn, error (default info for work, else warn)")
 	a.logFormat = choice{"text", []string{"text", "json"}}
@@ -56,10 +57,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if err := a.setFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
-	if a.busURL != "none" {
-		return usagef("unknown bus %q: want none", wire.Redact(a.busURL))
-	}
-	return nil
+	return wire.CheckBus(a.busURL)
 }
 
 // do makes a command's function of its body.
@@ -80,7 +78,7 @@ func (a *app) inStore(f storeBody) func(*cobra.Command, []string) error {
 // inRuns runs a body on the runs of a store that must be there.
 func (a *app) inRuns(f runsBody) func(*cobra.Command, []string) error {
 	return a.do(func(ctx context.Context, args []string) error {
-		return a.withRuns(ctx, false, a.stderr, func(p *processor.Processor) error { return f(ctx, p, args) })
+		return a.withRuns(ctx, func(p *processor.Processor) error { return f(ctx, p, args) })
 	})
 }
 
@@ -91,7 +89,7 @@ func (a *app) withStore(ctx context.Context, create bool, f func(store.Store) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(st), st.Close())
+	return errors.Join(explain(ctx, st, f(st)), st.Close())
 }
 
 // codeNoContainer is the storage error code of a missing container, which a local
@@ -105,18 +103,42 @@ func (a *app) open(ctx context.Context, create bool) (store.Store, error) {
 	switch {
 	case create && errors.Is(err, store.ErrUnauthorized):
 		return wire.OpenStore(ctx, a.storeURL, nil)
-	case !create && errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w (%s)", err, codeNoContainer)
+	case !create && err != nil:
+		return nil, missingFile(err)
 	}
 	return st, err
 }
 
-// withRuns is withStore for what works on runs. The log goes to logs.
-func (a *app) withRuns(ctx context.Context, create bool, logs io.Writer, f func(*processor.Processor) error) error {
-	return a.withStore(ctx, create, func(st store.Store) error {
-		log := a.logger(logs)
-		sc := scope.New(st, &scope.Options{Logger: log})
-		err := f(processor.New(sc, &processor.Options{Logger: log}))
-		return errors.Join(err, sc.Close())
-	})
+// missingFile gives the error of a local store that is not there its code.
+func missingFile(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w (%s)", err, codeNoContainer)
+	}
+	return err
+}
+
+// withRuns is withStore for what looks at runs and steers them. The log goes to
+// stderr.
+func (a *app) withRuns(ctx context.Context, f func(*processor.Processor) error) error {
+	return a.withStore(ctx, false, func(st store.Store) error { return a.process(st, nil, a.stderr, f) })
+}
+
+// withWork is withStore for what makes and does work, for which there may be a
+// bus. The log goes to logs.
+func (a *app) withWork(ctx context.Context, noCreate bool, logs io.Writer, f func(*processor.Processor) error) error {
+	b, err := wire.OpenBus(a.busURL, a.storeURL)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		defer b.Close() // what it may still say changes nothing
+	}
+	return a.withStore(ctx, !noCreate, func(st store.Store) error { return a.process(st, b, logs, f) })
+}
+
+func (a *app) process(st store.Store, b bus.Bus, logs io.Writer, f func(*processor.Processor) error) error {
+	log := a.logger(logs)
+	sc := scope.New(st, &scope.Options{Logger: log})
+	err := f(processor.New(sc, &processor.Options{Logger: log, Bus: b}))
+	return errors.Join(err, sc.Close())
 }

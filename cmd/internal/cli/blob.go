@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,46 +50,4 @@ func blobArgs(limit int) cobra.PositionalArgs {
 		}
 		return cobra.RangeArgs(1, limit)(cmd, args)
 	}
-}
-
-// blobList is how a listing of blobs is shown.
-type blobList struct {
-	take   func(*store.Info) bool
-	json   func(*store.Info) object
-	header string
-	row    func(io.Writer, *store.Info)
-}
-
-func (a *app) listBlobs(ctx context.Context, st store.Store, args []string, format choice, l blobList) error {
-	prefix := strings.Join(args, "")
-	if format.value == "json" {
-		return a.listBlobsJSON(ctx, st, prefix, l)
-	}
-	w := table(a.stdout)
-	fmt.Fprintln(w, l.header)
-	for info, err := range st.List(ctx, prefix) {
-		if err != nil {
-			return err
-		}
-		if l.take(info) {
-			l.row(w, info)
-		}
-	}
-	return w.Flush()
-}
-
-func (a *app) listBlobsJSON(ctx context.Context, st store.Store, prefix string, l blobList) error {
-	array := newJSONArray(a.stdout)
-	for info, err := range st.List(ctx, prefix) {
-		if err != nil {
-			return err
-		}
-		if !l.take(info) {
-			continue
-		}
-		if err := array.add(l.json(info)); err != nil {
-			return err
-		}
-	}
-	return array.end("")
 }

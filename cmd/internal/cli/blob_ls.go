@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,14 +21,38 @@ func (a *app) newBlobLs() *cobra.Command {
 	}
 	formatFlag(cmd, &format, "text", "json")
 	cmd.RunE = a.inStore(func(ctx context.Context, st store.Store, args []string) error {
-		return a.listBlobs(ctx, st, args, format, blobList{
-			take:   func(*store.Info) bool { return true },
-			json:   blobJSON,
-			header: "BLOB\tBYTES\tMODIFIED\tLEASE",
-			row:    blobRow,
-		})
+		list := a.listBlobs
+		if format.value == "json" {
+			list = a.listBlobsJSON
+		}
+		return list(st.List(ctx, strings.Join(args, "")))
 	})
 	return cmd
+}
+
+func (a *app) listBlobs(blobs iter.Seq2[*store.Info, error]) error {
+	w := table(a.stdout)
+	fmt.Fprintln(w, "BLOB\tBYTES\tMODIFIED\tLEASE")
+	for info, err := range blobs {
+		if err != nil {
+			return err
+		}
+		blobRow(w, info)
+	}
+	return w.Flush()
+}
+
+func (a *app) listBlobsJSON(blobs iter.Seq2[*store.Info, error]) error {
+	array := newJSONArray(a.stdout)
+	for info, err := range blobs {
+		if err != nil {
+			return err
+		}
+		if err := array.add(blobJSON(info)); err != nil {
+			return err
+		}
+	}
+	return array.end("")
 }
 
 func blobRow(w io.Writer, info *store.Info) {

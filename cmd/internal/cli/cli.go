@@ -28,9 +28,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func (a *app) root() *cobra.Command {
 	root := a.group("leasestream", "Run business processes with nothing but a storage account",
-		a.newRun(), a.newStart(), a.newWork(),
+		a.newRun(), a.newEach(), a.newStart(), a.newWork(),
 		a.newLs(), a.newShow(), a.newQuery(),
 		a.newCancel(), a.newAbort(), a.newComplete(),
+		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(),
 		a.newLease(), a.newBlob(), a.newVersion(), a.newCompletion(),
 	)
 	root.Long = `Leasestream runs business processes — split a message, process the parts in

@@ -22,6 +22,14 @@ func run(t *testing.T, ctx context.Context, environment map[string]string, args 
 	return code, out.String(), err.String()
 }
 
+// runEnvironment runs a command line with what is given as environment.
+func runEnvironment(t *testing.T, environment map[string]string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = cli.Run(t.Context(), args, strings.NewReader("line\n"), &out, &err, func(name string) string { return environment[name] })
+	return code, out.String(), err.String()
+}
+
 func TestRun_NoArguments(t *testing.T) {
 	var out, err bytes.Buffer
 	code := cli.Run(t.Context(), nil, strings.NewReader(""), &out, &err, os.Getenv)

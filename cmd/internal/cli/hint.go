@@ -35,7 +35,7 @@ func hintFor(err error) string {
 
 // reads are the requests that leave nothing to wonder about if the answer is
 // missing.
-var reads = map[string]bool{"get": true, "stat": true, "list": true}
+var reads = map[string]bool{"get": true, "stat": true, "list": true, "list containers of": true}
 
 // advised tells whether package scope has put its advice into the error.
 func advised(err error) bool {

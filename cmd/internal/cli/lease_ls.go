@@ -3,40 +3,81 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/leasestream/leasestream/scope/store"
 )
 
 func (a *app) newLeaseLs() *cobra.Command {
-	var format choice
+	var (
+		format  choice
+		account bool
+	)
 	cmd := &cobra.Command{
 		Use:   "ls [PREFIX]",
-		Short: "List the blobs that have a lease, in whatever state",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "List all leases, in whatever state",
+		Long: `List the leases of the container and of its blobs, in whatever state, or only those
+of the blobs whose name begins with PREFIX. With --account, those of all containers
+of the Azure account are listed; a local store is only one.`,
+		Args: cobra.MaximumNArgs(1),
 	}
 	formatFlag(cmd, &format, "text", "json")
-	cmd.RunE = a.inStore(func(ctx context.Context, st store.Store, args []string) error {
-		leased := func(info *store.Info) bool { return info.Lease.State != store.LeaseAvailable }
-		return a.listBlobs(ctx, st, args, format, blobList{
-			take:   leased,
-			json:   leaseRowJSON,
-			header: "BLOB\tSTATE\tDURATION\tEXPIRES\tHOLDER",
-			row:    leaseRow,
+	addAccount(cmd, &account)
+	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
+		list := a.listLeases
+		if format.value == "json" {
+			list = a.listLeasesJSON
+		}
+		return a.withLeases(ctx, account, strings.Join(args, ""), func(leases iter.Seq2[leased, error]) error {
+			return list(leases, account)
 		})
 	})
 	return cmd
 }
 
-func leaseRowJSON(info *store.Info) object {
-	o := object{{"name", info.Name}}
-	return append(append(o, leaseJSON(info.Lease)...), member{"etag", info.ETag})
+func addAccount(cmd *cobra.Command, account *bool) {
+	cmd.Flags().BoolVar(account, "account", false, "all containers of the Azure account")
 }
 
-func leaseRow(w io.Writer, info *store.Info) {
-	l := info.Lease
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(info.Name), l.State,
-		dash(leaseDuration(l)), dash(shownTime(l.Expires)), dash(shownHolder(l.Holder)))
+func (a *app) listLeases(leases iter.Seq2[leased, error], account bool) error {
+	w := table(a.stdout)
+	if account {
+		fmt.Fprint(w, "CONTAINER\t")
+	}
+	fmt.Fprintln(w, "BLOB\tSTATE\tDURATION\tEXPIRES\tHOLDER")
+	for l, err := range leases {
+		if err != nil {
+			return err
+		}
+		if account {
+			fmt.Fprintf(w, "%s\t", dash(l.in.name))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.shown(), l.Lease.State,
+			dash(leaseDuration(l.Lease)), dash(shownTime(l.Lease.Expires)), dash(shownHolder(l.Lease.Holder)))
+	}
+	return w.Flush()
+}
+
+func (a *app) listLeasesJSON(leases iter.Seq2[leased, error], account bool) error {
+	array := newJSONArray(a.stdout)
+	for l, err := range leases {
+		if err != nil {
+			return err
+		}
+		if err := array.add(leaseRowJSON(l, account)); err != nil {
+			return err
+		}
+	}
+	return array.end("")
+}
+
+// leaseRowJSON has an empty name for a container's own lease.
+func leaseRowJSON(l leased, account bool) object {
+	var o object
+	if account {
+		o = object{{"container", l.in.name}}
+	}
+	o = append(o, member{"name", l.blob()})
+	return append(append(o, leaseJSON(l.Lease)...), member{"etag", l.ETag})
 }

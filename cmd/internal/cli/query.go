@@ -34,7 +34,7 @@ for the text that --var gives it. What is no event is printed as text.`,
 		if err != nil {
 			return queryError(err)
 		}
-		return a.withRuns(ctx, false, a.stderr, func(p *processor.Processor) error {
+		return a.withRuns(ctx, func(p *processor.Processor) error {
 			snapshot, err := p.Read(ctx, args[0])
 			if err != nil {
 				return err

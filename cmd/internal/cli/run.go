@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -55,61 +52,10 @@ func (o *runOptions) run(ctx context.Context, a *app, show progress, file string
 	if err != nil {
 		return nil, err
 	}
-	var end *processor.End
-	err = a.withRuns(ctx, !o.noCreate, show, func(p *processor.Processor) error {
-		run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: o.name, Resume: true})
-		if err != nil {
-			return startError(err)
-		}
-		end, err = o.finish(ctx, p, show, pl, run.Name)
-		if err != nil && ctx.Err() != nil {
-			return interrupted(a.storeURL, run.Name)
-		}
-		return err
+	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate}
+	return w.run(ctx, a, show, func(p *processor.Processor) (*processor.Run, error) {
+		return p.Start(ctx, pl, message, &processor.StartOptions{Name: o.name, Resume: true})
 	})
-	return end, err
-}
-
-// finish works on a run until it has ended. A worker that cannot go on ends the
-// waiting too.
-func (o *runOptions) finish(ctx context.Context, p *processor.Processor, show progress, pl *processor.Pipeline, name string) (*processor.End, error) {
-	waiting, stopWaiting := context.WithCancelCause(ctx)
-	defer stopWaiting(nil)
-	working, stopWorking := context.WithCancel(ctx)
-	defer stopWorking()
-	var side sync.WaitGroup
-	var workErr error
-	side.Go(func() { // until working ends, or the worker cannot go on
-		workErr = p.Work(working, &processor.WorkOptions{Slots: int(o.workers), Only: []string{name}}, pl)
-		stopWaiting(workErr)
-	})
-	side.Go(func() { // until working ends
-		<-working.Done()
-		if ctx.Err() != nil {
-			sayStopping(show)
-		}
-	})
-	end, err := p.Await(waiting, name, func(s eventstream.Summary) { show.update(name, s) })
-	stopWorking()
-	side.Wait()
-	if workErr != nil && end == nil {
-		return nil, workErr
-	}
-	return end, err
-}
-
-// sayStopping explains why nothing seems to happen after an interrupt.
-func sayStopping(w io.Writer) {
-	fmt.Fprintln(w, "leasestream: stopping when the steps that run have ended; interrupt again to stop at once")
-}
-
-// interrupted tells how to go on with a run.
-func interrupted(storeURL, name string) error {
-	how := "the same command goes on with it"
-	if storeURL == "mem:" {
-		how = "it was only in memory"
-	}
-	return &exitError{codeInterrupted, fmt.Errorf("interrupted: run %q has not ended; %s", name, how)}
 }
 
 // showEnd writes the output of a run that completed, and gives the exit code.

@@ -49,7 +49,7 @@ func (a *app) newStart() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.withRuns(ctx, !s.noCreate, a.stderr, func(p *processor.Processor) error {
+		return a.withWork(ctx, s.noCreate, a.stderr, func(p *processor.Processor) error {
 			run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: s.name})
 			if err != nil {
 				return startError(err)

@@ -20,8 +20,16 @@ func (a *app) steeringCommand(verb, short string, s *steering, f runsBody) *cobr
 
 ID is an event such as 01.02, or a thread such as '01.*'; without it, the whole
 run is meant.`
-	cmd.Flags().StringVar(&s.by, "by", "", "`NAME` of who does it, for the record (default the user)")
+	s.addTo(cmd)
 	return cmd
+}
+
+func (s *steering) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.by, "by", "", "`NAME` of who does it, for the record (default the user)")
+}
+
+func addReason(cmd *cobra.Command, reason *string) {
+	cmd.Flags().StringVar(reason, "reason", "", "why, for the record")
 }
 
 // who is the name for the record.
@@ -37,7 +45,7 @@ func at(args []string) string {
 	return args[1]
 }
 
-// end is what Cancel and Abort of a processor look like.
+// endFunc is what Cancel and Abort of a processor look like.
 type endFunc func(p *processor.Processor, ctx context.Context, name, at, by, reason string) error
 
 func (a *app) newEnding(verb, short string, end endFunc) *cobra.Command {
@@ -48,6 +56,6 @@ func (a *app) newEnding(verb, short string, end endFunc) *cobra.Command {
 	cmd := a.steeringCommand(verb, short, &s, func(ctx context.Context, p *processor.Processor, args []string) error {
 		return end(p, ctx, args[0], at(args), s.who(a), reason)
 	})
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	addReason(cmd, &reason)
 	return cmd
 }

@@ -98,6 +98,19 @@ func (a *app) secrets() []string {
 	if u, err := url.Parse(a.storeURL); err == nil {
 		secrets = append(secrets, u.Query().Get("sig"))
 	}
+	for server := range strings.SplitSeq(a.busURL, ",") {
+		if u, err := url.Parse(server); err == nil {
+			secrets = append(secrets, busSecret(u.User))
+		}
+	}
 	// A shorter one would be found in innocent words.
 	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 8 })
+}
+
+// busSecret is the password, or the token, which stands alone.
+func busSecret(u *url.Userinfo) string {
+	if password, ok := u.Password(); ok {
+		return password
+	}
+	return u.Username()
 }

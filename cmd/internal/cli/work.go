@@ -39,7 +39,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 			}
 		}
 		o.Slots = int(workers)
-		return a.withRuns(ctx, !noCreate, a.stderr, func(p *processor.Processor) error {
+		return a.withWork(ctx, noCreate, a.stderr, func(p *processor.Processor) error {
 			return p.Work(ctx, &o, pipelines...)
 		})
 	})

@@ -55,7 +55,7 @@ func openStore(storeURL string, create bool) (store.Store, error) {
 		return memstore.New(nil), nil
 	case scheme == "sqlite" && rest != "" && !strings.HasPrefix(rest, "//"):
 		return orNil(sqlitestore.Open(rest, &sqlitestore.Options{MustExist: !create}))
-	case scheme == "https" || scheme == "http":
+	case isAzure(storeURL):
 		s, err := orNil(azurestore.Open(storeURL, nil))
 		if err != nil {
 			return nil, fmt.Errorf("store %q: %w", Redact(storeURL), err)
@@ -63,6 +63,11 @@ func openStore(storeURL string, create bool) (store.Store, error) {
 		return s, nil
 	}
 	return nil, errors.New(wrongStore(storeURL) + "; a store is " + storeForms)
+}
+
+func isAzure(storeURL string) bool {
+	scheme, _, _ := strings.Cut(storeURL, ":")
+	return scheme == "https" || scheme == "http"
 }
 
 // orNil makes a nil interface of a nil driver.

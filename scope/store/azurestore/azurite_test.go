@@ -37,6 +37,7 @@ func deviations() []storetest.Deviation {
 
 // TestAzurite runs the suite over HTTP on the emulator as it comes.
 func TestAzurite(t *testing.T) {
+	t.Parallel()
 	server := azurite.Start(t)
 	storetest.Run(t, storetest.Harness{
 		Open:       func(t testing.TB) store.Store { return open(t, server.Container(), nil) },

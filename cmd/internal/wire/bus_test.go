@@ -1,0 +1,134 @@
+package wire_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/leasestream/leasestream/cmd/internal/wire"
+	"github.com/leasestream/leasestream/processor/bus"
+)
+
+func natsServer(t *testing.T) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the NATS server did not start")
+	}
+	return s
+}
+
+// Workers of a store hear each other whatever their credentials and however they
+// write its URL; those of other stores hear nothing.
+func TestOpenBus(t *testing.T) {
+	s := natsServer(t)
+	dir := t.TempDir()
+	if err := os.Symlink(dir, dir+"-link"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(dir + "-link") })
+	t.Chdir(dir)
+	for _, test := range []struct {
+		name, rings, listens string
+		want                 bool
+	}{
+		{"container", "https://a.blob.core.windows.net/c-1?sig=1", "https://A.blob.core.windows.net/c-1/?sig=2", true},
+		{"other container", "https://a.blob.core.windows.net/c-2", "https://a.blob.core.windows.net/c-1", false},
+		{"other account", "https://b.blob.core.windows.net/c-1", "https://a.blob.core.windows.net/c-1", false},
+		{"file", "sqlite:s.db", "sqlite:" + filepath.Join(dir, "s.db"), true},
+		{"file behind a link", "sqlite:s.db", "sqlite:" + filepath.Join(dir+"-link", "s.db"), true},
+		{"other file", "sqlite:t.db", "sqlite:s.db", false},
+		{"memory", "mem:", "mem:", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := hears(t, s.ClientURL(), test.rings, test.listens); got != test.want {
+				t.Errorf("workers of %s heard those of %s: %t, want %t", test.listens, test.rings, got, test.want)
+			}
+		})
+	}
+}
+
+// hears tells whether a worker of one store hears a doorbell of one of another.
+func hears(t *testing.T, busURL, rings, listens string) bool {
+	t.Helper()
+	ringer, listener := openBus(t, busURL, rings), openBus(t, busURL, listens)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	heard := make(chan string, 8)
+	ended := make(chan error)
+	go func() { // ended below
+		ended <- listener.Listen(ctx, []string{"S"}, func(b bus.Doorbell) { heard <- b.Stream })
+	}()
+	defer func() { <-ended }()
+	defer stop()
+	// The listener rings itself until it hears, so that it is known to listen; a
+	// doorbell that came before is heard before.
+	self := time.NewTicker(10 * time.Millisecond)
+	defer self.Stop()
+	foreign := false
+	for selfHeard := 0; selfHeard < 2; {
+		select {
+		case <-self.C:
+			if err := ringer.Ring(ctx, bus.Doorbell{Stream: "theirs", Step: "S"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := listener.Ring(ctx, bus.Doorbell{Stream: "ours", Step: "S"}); err != nil {
+				t.Fatal(err)
+			}
+		case stream := <-heard:
+			if stream == "ours" {
+				selfHeard++
+			}
+			foreign = foreign || stream == "theirs"
+		case <-time.After(20 * time.Second):
+			t.Fatal("heard nothing")
+		}
+	}
+	return foreign
+}
+
+func openBus(t *testing.T, busURL, storeURL string) bus.Bus {
+	t.Helper()
+	b, err := wire.OpenBus(busURL, storeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestOpenBus_None(t *testing.T) {
+	if b, err := wire.OpenBus("none", "mem:"); b != nil || err != nil {
+		t.Errorf("OpenBus(none) = %v, %v, want none", b, err)
+	}
+}
+
+func TestOpenBus_Wrong(t *testing.T) {
+	const secret = "c2VjcmV0"
+	for _, test := range []struct{ url, want string }{
+		{"", "want none or nats://HOST:PORT"},
+		{"nats://", "want none or nats://HOST:PORT"},
+		{"carrier:" + secret, "want none or nats://HOST:PORT"},
+		{"nats://me:" + secret + "@127.0.0.1:1", "127.0.0.1:1"},
+		{"nats://" + secret + "@127.0.0.1:1", "127.0.0.1:1"},
+		{"nats://me:" + secret + "@", "nats://[USER:PASSWORD@]HOST[:PORT]"},
+	} {
+		_, err := wire.OpenBus(test.url, "mem:")
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("OpenBus(%q) = %v, want an error with %q and no secret", test.url, err, test.want)
+		}
+	}
+}
