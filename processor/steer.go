@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope/store"
@@ -29,9 +30,10 @@ func (p *Processor) Abort(ctx context.Context, name, at, by, reason string) erro
 	})
 }
 
-// Complete ends an event that waits for someone outside with an output. id may be
-// "" where only one event of the run waits. eventstream.ErrStatus if the event does
-// not wait, or if it is not clear which is meant.
+// Complete ends an event that waits for someone outside, or that nobody has
+// claimed, with an output. id may be "" where only one event can be meant.
+// eventstream.ErrStatus if the event is worked on or waits for its successors, or
+// if it is not clear which is meant.
 func (p *Processor) Complete(ctx context.Context, name, id string, output json.RawMessage, by string) error {
 	snapshot, err := p.Read(ctx, name)
 	if err != nil {
@@ -70,7 +72,7 @@ func waitingAt(s *eventstream.Stream, id string) (*eventstream.Event, error) {
 		return nil, err
 	case e.Status().Final():
 		return nil, fmt.Errorf("event %s: %w: it is %s", e.ID(), eventstream.ErrFinal, e.Status())
-	case !e.Waiting():
+	case e.Status() == eventstream.Inprocess && !e.Waiting():
 		return nil, fmt.Errorf("event %s: %w: it does not wait for someone outside; skip or cancel it", e.ID(), eventstream.ErrStatus)
 	}
 	return e, nil
@@ -82,6 +84,9 @@ func onlyWaiting(s *eventstream.Stream) (*eventstream.Event, error) {
 		if e.Waiting() {
 			waiting = append(waiting, e)
 		}
+	}
+	if len(waiting) == 0 {
+		waiting = slices.Collect(s.ByStatus(eventstream.Init))
 	}
 	switch len(waiting) {
 	case 0:

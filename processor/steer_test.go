@@ -149,3 +149,35 @@ func TestPauseAll_StopsEveryWorker(t *testing.T) {
 		wantEnd(t, p.await("r"), eventstream.Completed, false, "385")
 	})
 }
+
+func TestComplete_OnlyWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			if task.Event == "03.00" {
+				time.Sleep(10 * time.Second)
+				return processor.Complete(100), nil
+			}
+			return processor.Wait(0), nil
+		})
+		p.work(nil, pl)
+		p.start(pl, "r", 3)
+		time.Sleep(5 * time.Second)
+		complete := func(id string) error { return p.Complete(t.Context(), "r", id, []byte("1"), "me") }
+		for _, id := range []string{"", "00", "03.00"} {
+			if err := complete(id); !errors.Is(err, eventstream.ErrStatus) {
+				t.Errorf("Complete(%q) = %v, want ErrStatus", id, err)
+			}
+		}
+		if err := complete("01.00"); err != nil {
+			t.Error(err)
+		}
+		if err := complete(""); err != nil { // only one is left that can be meant
+			t.Error(err)
+		}
+		if err := complete("02.00"); !errors.Is(err, eventstream.ErrFinal) {
+			t.Errorf("Complete() of a final event = %v, want ErrFinal", err)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "102")
+	})
+}

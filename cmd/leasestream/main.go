@@ -14,8 +14,16 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	ctx, stop := context.WithCancel(context.Background())
+	hurry := make(chan struct{})
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { // until the process ends
+		<-signals
+		stop()
+		<-signals
+		close(hurry) // the programs that run are ended, and so are we
+		signal.Stop(signals)
+	}()
+	return cli.Run(cli.WithHurry(ctx, hurry), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -217,31 +218,25 @@ func TestRun_Interrupted(t *testing.T) {
 	}
 }
 
+// At the second signal nothing is waited for, and no program is left over.
 func TestRun_InterruptedTwice(t *testing.T) {
-	f := newFolder(t, gated)
-	t.Cleanup(func() { f.write("gate", "") }) // for the step that is left over
+	f := newFolder(t, strings.Replace(gated, "while [", "echo $$ >pid; while [", 1))
+	t.Cleanup(func() { f.write("gate", "") }) // for a program that is left over
 	p := f.start("run", "pipeline.yaml")
 	p.until("2 of 4 events done, 1 running")
 	p.signal(syscall.SIGINT)
 	p.until("interrupt again")
-	// The message may come a moment before the second signal has its effect.
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	ended := make(chan int)
-	go func() { // ended by the end of the process
-		code, _, _ := p.wait()
-		ended <- code
-	}()
-	for {
-		select {
-		case code := <-ended:
-			if code != -1 {
-				t.Errorf("interrupted twice: exit code %d, want a death by the signal", code)
-			}
-			return
-		case <-again.C:
-			p.cmd.Process.Signal(syscall.SIGINT)
-		}
+	p.signal(syscall.SIGINT)
+	code, stdout, stderr := p.wait()
+	if code != 130 || stdout != "" || !strings.Contains(stderr, "the same command goes on with it") {
+		t.Errorf("interrupted twice: exit code %d, %q, %s, want 130, no output and how to go on", code, stdout, stderr)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(f.read("pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the step's program is left over (%v)", err)
 	}
 }
 

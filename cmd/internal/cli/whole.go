@@ -44,7 +44,7 @@ func (w whole) finish(ctx context.Context, p *processor.Processor, show progress
 	var side sync.WaitGroup
 	var workErr error
 	side.Go(func() { // until working ends, or the worker cannot go on
-		workErr = p.Work(working, &processor.WorkOptions{Slots: int(w.workers), Only: []string{name}}, w.pl)
+		workErr = p.Work(working, &processor.WorkOptions{Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx)}, w.pl)
 		stopWaiting(workErr)
 	})
 	side.Go(func() { // until working ends

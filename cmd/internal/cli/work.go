@@ -38,7 +38,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 				return err
 			}
 		}
-		o.Slots = int(workers)
+		o.Slots, o.Hurry = int(workers), hurryOf(ctx)
 		return a.withWork(ctx, noCreate, a.stderr, func(p *processor.Processor) error {
 			return p.Work(ctx, &o, pipelines...)
 		})
