@@ -73,7 +73,7 @@ func checkEventAttr(name, value string) error {
 	if err := checkAttr(name, value); err != nil {
 		return err
 	}
-	return new(Event).decode(name, value)
+	return new(Event).decode(kindOf(name), value)
 }
 
 func checkAttr(name, value string) error {

@@ -96,9 +96,9 @@ func (c childSpan) payload() Payload {
 // child is a change to the child elements of an event: the element that takes
 // the place of the first one of its name, or is appended.
 type child struct {
-	name   string
-	raw    string // the new element; "" removes the old one
-	append bool   // leave what there is of this name
+	name  string
+	raw   string // the new element; "" removes the old one
+	isNew bool   // leave what there is of this name
 }
 
 // rebuild writes an event with changes to its attributes and children.
@@ -130,7 +130,7 @@ func rebuildContent(e *Event, tag string, children []child) (raw string, tagEnd 
 		tag, closing = open+">", "</"+eventName+">"
 	}
 	for _, c := range children {
-		content = spliceChild(e, tag, content, closing, c)
+		content = spliceChild(tag, content, closing, c)
 	}
 	if content == "" {
 		return tag[:len(tag)-1] + "/>", len(tag) + 1
@@ -138,8 +138,8 @@ func rebuildContent(e *Event, tag string, children []child) (raw string, tagEnd 
 	return tag + content + closing, len(tag)
 }
 
-func spliceChild(e *Event, tag, content, closing string, c child) string {
-	if c.append {
+func spliceChild(tag, content, closing string, c child) string {
+	if c.isNew {
 		return content + c.raw
 	}
 	probe := Event{raw: tag + content + closing, tagEnd: int32(len(tag))}

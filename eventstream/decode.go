@@ -31,40 +31,94 @@ func (e *Event) setFlag(f flags, on bool) {
 	}
 }
 
-// decoded are the attributes that decode knows.
-var decoded = []string{
-	"status", "policy", "branches", "ok", "failed", "msg", "superseded", "join", "paused", "due", "timeout", "key",
+// attrKind tells the attributes that the model works with.
+type attrKind uint8
+
+const (
+	attrOther attrKind = iota
+	attrID
+	attrPrev
+	attrNext
+	attrName
+	attrTopic
+	attrStatus
+	attrPolicy
+	attrBranches
+	attrOK
+	attrFailed
+	attrMsg
+	attrSuperseded
+	attrJoin
+	attrPaused
+	attrDue
+	attrTimeout
+	attrKey
+)
+
+// attrKinds finds a kind by the hash of the name.
+var attrKinds = func() (kinds [64]struct {
+	name string
+	kind attrKind
+}) {
+	for i, name := range []string{
+		"id", "prev", "next", "name", "topic", "status", "policy", "branches", "ok", "failed", "msg",
+		"superseded", "join", "paused", "due", "timeout", "key",
+	} {
+		slot := &kinds[nameHash(name)]
+		if slot.name != "" {
+			panic("two attributes have the same hash: " + slot.name + ", " + name)
+		}
+		slot.name, slot.kind = name, attrID+attrKind(i)
+	}
+	return kinds
+}()
+
+func kindOf(name string) attrKind {
+	if name == "" {
+		return attrOther
+	}
+	if slot := &attrKinds[nameHash(name)]; slot.name == name {
+		return slot.kind
+	}
+	return attrOther
+}
+
+// nameHash tells names apart by their length, ends and middle, in 6 bits. With
+// these factors no two of our own attributes have the same.
+func nameHash(name string) uint8 {
+	n := len(name)
+	return uint8(n+int(name[0])+11*int(name[n-1])+45*int(name[n/2])) & 63
 }
 
 // decode keeps what the model works with where it is at hand. An empty value is
 // a missing attribute. id, prev, next, name and topic are set apart, since they
 // take the stream to resolve.
-func (e *Event) decode(name, value string) (err error) {
-	switch name {
-	case "status":
+func (e *Event) decode(kind attrKind, value string) (err error) {
+	switch kind {
+	case attrStatus:
 		e.status, err = ParseStatus(value)
-	case "policy":
+	case attrPolicy:
 		e.policy, err = ParsePolicy(value)
-	case "branches":
-		e.branches, err = decodeCount(name, value)
+	case attrBranches:
+		e.branches, err = decodeCount("branches", value)
 		e.setFlag(flagBatch, e.branches > 0)
-	case "ok":
-		e.okBranches, err = decodeCount(name, value)
-	case "failed":
-		e.failedBranches, err = decodeCount(name, value)
-	case "msg":
+	case attrOK:
+		e.okBranches, err = decodeCount("ok", value)
+	case attrFailed:
+		e.failedBranches, err = decodeCount("failed", value)
+	case attrMsg:
 		e.setFlag(flagWithError, value == withError)
-	case "superseded":
+	case attrSuperseded:
 		e.setFlag(flagSuperseded, value != "")
-	case "join":
+	case attrJoin:
 		e.setFlag(flagJoin, value != "")
-	case "paused":
+	case attrPaused:
 		e.setFlag(flagPaused, value != "")
-	case "due":
+	case attrDue:
 		e.setFlag(flagDue, value != "")
-	case "timeout":
+	case attrTimeout:
 		e.setFlag(flagTimeout, value != "")
-	case "key":
+	case attrKey:
 		e.setFlag(flagKey, value != "")
 	}
 	return err

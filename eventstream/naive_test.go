@@ -13,10 +13,9 @@ import (
 // everything worked out anew by looking at all events. It is what the real one
 // is held against.
 type naive struct {
-	events   []*naiveEvent
-	now      time.Time
-	paused   time.Time
-	deadline time.Time
+	events []*naiveEvent
+	now    time.Time
+	paused time.Time
 }
 
 type naiveEvent struct {

@@ -2,7 +2,6 @@ package eventstream
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
@@ -18,14 +17,21 @@ func Parse(data []byte) (s *Stream, err error) {
 	if err := checkSizeAndEncoding(data); err != nil {
 		return nil, err
 	}
-	// Whoever writes <Event in comments only makes us reserve too much; how much
-	// is bounded by the shortest event there can be.
-	events := min(bytes.Count(data, []byte("<"+eventName)), len(data)/len(`<Event id="00" status="init"/>`))
-	p := &parser{scanner: scanner{src: string(data)}, s: s, expected: events}
+	p := &parser{scanner: scanner{src: string(data)}, s: s, expected: expectEvents(data)}
 	if err := p.read(data); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// expectEvents guesses how many events a document has, by its begin. Whoever
+// writes <Event in comments only makes us reserve too much; how much is bounded
+// by the shortest event there can be.
+func expectEvents(data []byte) int {
+	const shortest = len(`<Event id="00" status="init"/>`)
+	begin := data[:min(len(data), 1<<16)]
+	n := bytes.Count(begin, []byte("<"+eventName))
+	return min(n*(len(data)/len(begin)+1), len(data)/shortest)
 }
 
 // parser fills a stream from a scanner.
@@ -128,28 +134,35 @@ func (p *parser) child(done int) int {
 func (p *parser) event(el element) *Event {
 	e := p.newEvent()
 	e.tagEnd = int32(el.tagEnd - el.start)
-	var prev, next, name, topic rawAttr
+	var prev, next, name, topic *rawAttr
 	status := false
-	for _, a := range p.attrs {
-		switch attr := p.attrName(a); attr {
-		case "id":
+	for i := range p.attrs {
+		a := &p.attrs[i]
+		slot := &attrKinds[a.hash]
+		if slot.kind == attrOther || p.attrName(a) != slot.name {
+			continue
+		}
+		switch slot.kind {
+		case attrID:
 			p.identify(e, a)
-		case "prev":
+		case attrPrev:
 			prev = a
-		case "next":
+		case attrNext:
 			next = a
-		case "name":
+		case attrName:
 			name = a
-		case "topic":
+		case attrTopic:
 			topic = a
-		default:
-			if !a.plain && !mattersUnescaped(attr, p.rawValue(a)) {
-				continue
+		case attrMsg:
+			// Of a message it matters only whether it is WithError.
+			if v := p.rawValue(a); v != "" && (v[0] == withError[0] || v[0] == '&') {
+				_ = e.decode(attrMsg, p.attrValue(a))
 			}
-			if err := e.decode(attr, p.attrValue(a)); err != nil {
+		default:
+			if err := e.decode(slot.kind, p.attrValue(a)); err != nil {
 				p.fail(int(a.at), "%v", err)
 			}
-			status = status || attr == "status"
+			status = status || slot.kind == attrStatus
 		}
 	}
 	switch {
@@ -157,21 +170,12 @@ func (p *parser) event(el element) *Event {
 		p.fail(el.start, "the event has no id")
 	case !status:
 		p.fail(el.start, "event %s has no status", e.id)
-	case e.id == RootID && p.rawValue(prev) != "":
+	case e.id == RootID && p.attrValue(prev) != "":
 		p.fail(int(prev.at), "event %s is the root and has no prev", e.id)
 	}
 	p.link(e, prev, next)
 	p.enter(e, topicName(p.attrValue(topic), p.attrValue(name)))
 	return e
-}
-
-// mattersUnescaped saves the copy that unescaping makes where decode would have
-// no use for it: for what the user wrote, and for most messages.
-func mattersUnescaped(name, value string) bool {
-	if name == "msg" {
-		return value[0] == '&' || value[0] == withError[0]
-	}
-	return slices.Contains(decoded, name)
 }
 
 func (p *parser) newEvent() *Event {
@@ -184,7 +188,7 @@ func (p *parser) newEvent() *Event {
 	return e
 }
 
-func (p *parser) identify(e *Event, a rawAttr) {
+func (p *parser) identify(e *Event, a *rawAttr) {
 	e.id = p.attrValue(a)
 	if err := CheckID(e.id); err != nil {
 		p.fail(int(a.at), "%v", err)
@@ -196,7 +200,7 @@ func (p *parser) identify(e *Event, a rawAttr) {
 }
 
 // link notes what the event says of others.
-func (p *parser) link(e *Event, prev, next rawAttr) {
+func (p *parser) link(e *Event, prev, next *rawAttr) {
 	switch id := p.attrValue(prev); {
 	case id == "":
 	case p.last != nil && p.last.prev != nil && p.last.prev.id == id:
@@ -245,7 +249,7 @@ func (p *parser) resolve() {
 		e.updateWake()
 		p.s.index(e)
 	}
-	p.s.tallyAll()
+	p.s.tally(len(p.forward) == 0)
 	p.s.unsettled = p.s.needsSettling()
 }
 

@@ -19,14 +19,19 @@ type rawAttr struct {
 	at, nameEnd       int32 // the name
 	valueAt, valueEnd int32 // the value, without its quotes
 	plain             bool  // the value needs no unescaping
+	hash              uint8 // of the name
 }
 
-func (sc *scanner) attrName(a rawAttr) string { return sc.src[a.at:a.nameEnd] }
+func (sc *scanner) attrName(a *rawAttr) string { return sc.src[a.at:a.nameEnd] }
 
-func (sc *scanner) rawValue(a rawAttr) string { return sc.src[a.valueAt:a.valueEnd] }
+func (sc *scanner) rawValue(a *rawAttr) string { return sc.src[a.valueAt:a.valueEnd] }
 
-func (sc *scanner) attrValue(a rawAttr) string {
-	if a.plain {
+// attrValue is "" for an attribute that is not there.
+func (sc *scanner) attrValue(a *rawAttr) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.plain:
 		return sc.rawValue(a)
 	}
 	return unescapeAttr(sc.rawValue(a))
@@ -69,90 +74,6 @@ func (sc *scanner) between(open, end, what string) string {
 	return sc.src[start : start+n]
 }
 
-// misc reads comments, processing instructions and white space.
-func (sc *scanner) misc() {
-	for {
-		sc.space()
-		switch {
-		case sc.at("<!--"):
-			sc.comment()
-		case sc.at("<?"):
-			sc.instruction()
-		case sc.at("<!DOCTYPE"):
-			sc.fail(sc.pos, "a DOCTYPE is refused")
-		default:
-			return
-		}
-	}
-}
-
-// declaration reads the XML declaration.
-func (sc *scanner) declaration() {
-	start := sc.pos
-	sc.pos += len("<?xml")
-	want := []string{"version", "encoding", "standalone"}
-	for {
-		spaced := sc.space()
-		if sc.at("?>") {
-			break
-		}
-		at := sc.pos
-		if !spaced {
-			sc.fail(at, "white space is missing in the XML declaration")
-		}
-		a := sc.attribute()
-		name := sc.attrName(a)
-		for len(want) > 0 && want[0] != name {
-			if want[0] == "version" {
-				sc.fail(at, "the XML declaration does not begin with version")
-			}
-			want = want[1:]
-		}
-		if len(want) == 0 {
-			sc.fail(at, "unexpected %q in the XML declaration", name)
-		}
-		want = want[1:]
-		sc.declared(at, name, sc.rawValue(a))
-	}
-	if len(want) == 3 {
-		sc.fail(start, "the XML declaration has no version")
-	}
-	sc.pos += len("?>")
-}
-
-func (sc *scanner) declared(at int, name, value string) {
-	switch {
-	case name == "version" && value != "1.0":
-		sc.fail(at, "XML version %q is not supported; an event-stream is XML 1.0", value)
-	case name == "encoding" && !strings.EqualFold(value, "utf-8"):
-		sc.fail(at, "the encoding is %q; an event-stream is UTF-8", value)
-	case name == "standalone" && value != "yes" && value != "no":
-		sc.fail(at, "standalone is %q, want yes or no", value)
-	}
-}
-
-func (sc *scanner) comment() {
-	sc.between("<!--", "--", "the comment")
-	if !sc.at(">") {
-		sc.fail(sc.pos-len("--"), "-- inside a comment")
-	}
-	sc.pos++
-}
-
-func (sc *scanner) instruction() {
-	start := sc.pos
-	sc.pos += len("<?")
-	target := sc.name("the processing instruction")
-	if strings.EqualFold(target, "xml") {
-		sc.fail(start, "an XML declaration is allowed only at the very beginning")
-	}
-	if !sc.at("?>") && !sc.space() {
-		sc.fail(sc.pos, "white space is missing after <?%s", target)
-	}
-	sc.pos = start
-	sc.between("<?", "?>", "the processing instruction")
-}
-
 // name reads an XML name.
 func (sc *scanner) name(what string) string {
 	start := sc.pos
@@ -165,7 +86,7 @@ func (sc *scanner) name(what string) string {
 }
 
 // attribute reads name="value" and checks the value.
-func (sc *scanner) attribute() rawAttr {
+func (sc *scanner) attribute(a *rawAttr) {
 	at := sc.pos
 	name := sc.name("the attribute")
 	sc.space()
@@ -179,7 +100,7 @@ func (sc *scanner) attribute() rawAttr {
 	}
 	open := sc.pos
 	plain := sc.value(sc.src[open], name)
-	return rawAttr{int32(at), int32(at + len(name)), int32(open + 1), int32(sc.pos - 1), plain}
+	*a = rawAttr{int32(at), int32(at + len(name)), int32(open + 1), int32(sc.pos - 1), plain, nameHash(name)}
 }
 
 // value reads the value of an attribute with its quotes, and reports whether it
@@ -232,74 +153,71 @@ func (sc *scanner) startTag() element {
 	for {
 		spaced := sc.space()
 		switch {
-		case sc.at("/>"):
-			sc.pos += 2
-			el.empty, el.tagEnd, el.end = true, sc.pos, sc.pos
-			return el
-		case sc.at(">"):
+		case sc.pos >= len(sc.src):
+			sc.fail(el.start, "the tag <%s is not closed", el.name)
+		case sc.src[sc.pos] == '>':
 			sc.pos++
 			el.tagEnd = sc.pos
 			return el
-		case sc.pos >= len(sc.src):
-			sc.fail(el.start, "the tag <%s is not closed", el.name)
+		case sc.src[sc.pos] == '/' && sc.at("/>"):
+			sc.pos += 2
+			el.empty, el.tagEnd, el.end = true, sc.pos, sc.pos
+			return el
 		case !spaced:
 			sc.fail(sc.pos, "white space is missing before an attribute of <%s>", el.name)
 		}
-		a, ok := sc.plainAttribute()
-		if !ok {
-			a = sc.attribute()
+		// Attributes are written and read in place: copies would cost as much again.
+		sc.attrs = append(sc.attrs, rawAttr{})
+		a := &sc.attrs[len(sc.attrs)-1]
+		if !sc.plainAttribute(a) {
+			sc.attribute(a)
 		}
 		// A bit that is not set yet proves the name new without a look at the others.
-		name := sc.attrName(a)
-		bit := uint64(1) << (nameHash(name) & 63)
-		if seen&bit != 0 && sc.hasAttr(name) {
-			sc.fail(int(a.at), "attribute %s is given twice", name)
+		bit := uint64(1) << a.hash
+		if seen&bit != 0 && sc.isDoubled(a) {
+			sc.fail(int(a.at), "attribute %s is given twice", sc.attrName(a))
 		}
 		seen |= bit
-		sc.attrs = append(sc.attrs, a)
 	}
-}
-
-// nameHash tells names apart by their length and ends, as far as it can.
-func nameHash(name string) uint32 {
-	n := len(name)
-	return uint32(n)*7 + uint32(name[0])*31 + uint32(name[n-1])*11 + uint32(name[n/2])*5
 }
 
 // plainAttribute reads an attribute as nearly all are: name="value" without
 // references, in a few steps. Any other it leaves to attribute.
-func (sc *scanner) plainAttribute() (a rawAttr, ok bool) {
+func (sc *scanner) plainAttribute(a *rawAttr) bool {
 	src, i := sc.src, sc.pos
 	if byteClass[src[i]]&nameStart == 0 {
-		return a, false
+		return false
 	}
 	for i < len(src) && byteClass[src[i]]&namePart != 0 {
 		i++
 	}
 	end := i
 	if i+1 >= len(src) || src[i] != '=' || src[i+1] != '"' {
-		return a, false
+		return false
 	}
 	i += 2
 	for i < len(src) && byteClass[src[i]]&plainValue != 0 {
 		i++
 	}
 	if i >= len(src) || src[i] != '"' {
-		return a, false
+		return false
 	}
-	a = rawAttr{int32(sc.pos), int32(end), int32(end + 2), int32(i), true}
+	a.at, a.nameEnd, a.valueAt, a.valueEnd = int32(sc.pos), int32(end), int32(end+2), int32(i)
+	a.plain, a.hash = true, nameHash(src[sc.pos:end])
 	sc.pos = i + 1
-	return a, true
+	return true
 }
 
 // manyAttrs is where looking at each attribute becomes slower than a map. A
 // hostile tag has millions.
 const manyAttrs = 64
 
-func (sc *scanner) hasAttr(name string) bool {
-	if len(sc.attrs) < manyAttrs {
-		for _, a := range sc.attrs {
-			if sc.attrName(a) == name {
+// isDoubled reports whether an attribute before the last one has its name.
+func (sc *scanner) isDoubled(last *rawAttr) bool {
+	name, before := sc.attrName(last), sc.attrs[:len(sc.attrs)-1]
+	if len(before) < manyAttrs {
+		for i := range before {
+			if sc.attrName(&before[i]) == name {
 				return true
 			}
 		}
@@ -308,8 +226,8 @@ func (sc *scanner) hasAttr(name string) bool {
 	if sc.names == nil {
 		sc.names = map[string]struct{}{}
 	}
-	for _, a := range sc.attrs[len(sc.names):] {
-		sc.names[sc.attrName(a)] = struct{}{}
+	for i := len(sc.names); i < len(before); i++ {
+		sc.names[sc.attrName(&before[i])] = struct{}{}
 	}
 	_, ok := sc.names[name]
 	return ok

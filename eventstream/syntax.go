@@ -83,17 +83,48 @@ func checkSizeAndEncoding(data []byte) error {
 	return nil
 }
 
-// checkChars refuses what no XML 1.0 document in UTF-8 can hold, in a few passes
-// over the whole document, so that the scanner need not look at each character.
+// checkChars refuses what no XML 1.0 document in UTF-8 can hold, in passes over
+// the whole document, so that the scanner need not look at each character. A
+// document in ASCII takes one.
 func checkChars(data []byte, src string) error {
-	if at := invalidUTF8(data); at >= 0 {
-		return syntaxError(src, at, "invalid UTF-8")
+	at, ascii := forbiddenByte(data)
+	if !ascii {
+		if bad := invalidUTF8(data); bad >= 0 && (at < 0 || bad < at) {
+			return syntaxError(src, bad, "invalid UTF-8")
+		}
+		if bad := noncharacter(data); bad >= 0 && (at < 0 || bad < at) {
+			at = bad
+		}
 	}
-	if at := forbiddenChar(data); at >= 0 {
-		r, _ := utf8.DecodeRune(data[at:])
-		return syntaxError(src, at, "character %U is not allowed in XML", r)
+	if at < 0 {
+		return nil
 	}
-	return nil
+	r, _ := utf8.DecodeRune(data[at:])
+	return syntaxError(src, at, "character %U is not allowed in XML", r)
+}
+
+// forbiddenByte finds the first control character, or -1. A document is ascii if
+// nothing before that says otherwise.
+func forbiddenByte(data []byte) (at int, ascii bool) {
+	const ones = 0x0101010101010101
+	const high = 0x80 * ones
+	var all uint64
+	i := 0
+	for ; i+16 <= len(data); i += 16 {
+		x := binary.LittleEndian.Uint64(data[i:])
+		y := binary.LittleEndian.Uint64(data[i+8:])
+		all |= x | y
+		// The high bit of a byte is set where that byte may be below 0x20.
+		if ((x-0x20*ones)&^x|(y-0x20*ones)&^y)&high != 0 {
+			if at := controlChar(data, i, i+16); at >= 0 {
+				return at, false
+			}
+		}
+	}
+	for _, c := range data[i:] {
+		all |= uint64(c)
+	}
+	return controlChar(data, i, len(data)), all&high == 0
 }
 
 func invalidUTF8(data []byte) int {
@@ -109,28 +140,14 @@ func invalidUTF8(data []byte) int {
 	}
 }
 
-func forbiddenChar(data []byte) int {
-	const ones = 0x0101010101010101
-	i := 0
-	for ; i+8 <= len(data); i += 8 {
-		x := binary.LittleEndian.Uint64(data[i:])
-		// The high bit of a byte is set where that byte may be below 0x20.
-		if (x-0x20*ones)&^x&(0x80*ones) != 0 {
-			if at := controlChar(data, i, i+8); at >= 0 {
-				return at
-			}
-		}
-	}
-	if at := controlChar(data, i, len(data)); at >= 0 {
-		return at
-	}
-	// U+FFFE and U+FFFF are EF BF BE and EF BF BF.
+// noncharacter finds U+FFFE or U+FFFF, which are EF BF BE and EF BF BF.
+func noncharacter(data []byte) int {
 	for i := 0; ; i += 2 {
 		n := bytes.Index(data[i:], []byte("\xef\xbf"))
 		if n < 0 {
 			return -1
 		}
-		if i += n; data[i+2] >= 0xbe {
+		if i += n; i+2 < len(data) && data[i+2] >= 0xbe {
 			return i
 		}
 	}

@@ -115,16 +115,22 @@ func (s *Stream) give(e *Event) bool {
 	return true
 }
 
-// tallyAll works out all tallies anew. A branch is judged by the last event of
-// its thread, whose own tally has to be whole by then: successors come first.
+// tallyAll works out all tallies anew.
 func (s *Stream) tallyAll() {
-	ordered := true // as we write documents: each event after its prev
+	inOrder := true
 	for _, e := range s.events {
 		e.tally, e.given = share{}, share{}
-		ordered = ordered && (e.prev == nil || e.prev.pos < e.pos)
+		inOrder = inOrder && (e.prev == nil || e.prev.pos < e.pos)
 	}
+	s.tally(inOrder)
+}
+
+// tally works out tallies that are empty. A branch is judged by the last event of
+// its thread, whose own tally has to be whole by then: successors come first. In
+// documents as we write them, each event is after its prev.
+func (s *Stream) tally(inOrder bool) {
 	events := s.events
-	if !ordered {
+	if !inOrder {
 		events = shallowFirst(events)
 	}
 	for i := len(events) - 1; i >= 0; i-- {

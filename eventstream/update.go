@@ -212,11 +212,11 @@ func (s *Stream) apply(e *Event, changes []change, children ...child) {
 	s.size += len(raw) - len(e.raw)
 	e.raw, e.tagEnd = raw, int32(tagEnd)
 	for _, c := range changes {
-		switch c.name {
-		case "name", "topic":
+		switch kind := kindOf(c.name); kind {
+		case attrName, attrTopic:
 			e.topic = s.topic(topicName(e.Attr("topic"), e.Attr("name")))
 		default:
-			_ = e.decode(c.name, c.value)
+			_ = e.decode(kind, c.value)
 		}
 	}
 	e.updateWake()

@@ -128,7 +128,7 @@ func (s *Stream) Fail(e *Event, attempt Attempt) error {
 		return err
 	}
 	s.apply(e, []change{set("failures", strconv.Itoa(e.Failures()+1))},
-		child{name: "Attempt", raw: attempt.element(), append: true})
+		child{name: "Attempt", raw: attempt.element(), isNew: true})
 	return nil
 }
 
