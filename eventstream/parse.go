@@ -24,21 +24,22 @@ func Parse(data []byte) (s *Stream, err error) {
 	return s, nil
 }
 
-// expectEvents guesses how many events a document has, by its begin. Whoever
-// writes <Event in comments only makes us reserve too much; how much is bounded
-// by the shortest event there can be.
+// expectEvents guesses how many events a document has, by its end; at its begin
+// stands the splitter with the ids of all branches. Whoever writes <Event in
+// comments only makes us reserve too much; how much is bounded by the shortest
+// event there can be.
 func expectEvents(data []byte) int {
 	const shortest = len(`<Event id="00" status="init"/>`)
-	begin := data[:min(len(data), 1<<16)]
-	n := bytes.Count(begin, []byte("<"+eventName))
-	return min(n*(len(data)/len(begin)+1), len(data)/shortest)
+	tail := data[max(0, len(data)-1<<16):]
+	n := bytes.Count(tail, []byte("<"+eventName))
+	return min(n*(len(data)/len(tail)+1), len(data)/shortest)
 }
 
 // parser fills a stream from a scanner.
 type parser struct {
 	scanner
 	s        *Stream
-	expected int // events still to come, at most
+	expected int // how many events there seem to be
 	slab     []Event
 	nexts    []link // all attributes next
 	forward  []link // those attributes prev that name an event further down
@@ -180,12 +181,21 @@ func (p *parser) event(el element) *Event {
 
 func (p *parser) newEvent() *Event {
 	if len(p.slab) == 0 {
-		n := max(1, min(p.expected, 512))
-		p.slab, p.expected = make([]Event, n), p.expected-n
+		p.slab = make([]Event, p.chunk())
 	}
 	e := &p.slab[0]
 	p.slab = p.slab[1:]
 	return e
+}
+
+// chunk is how many events or threads to make at once: no more than are expected,
+// unless more have come already.
+func (p *parser) chunk() int {
+	const most = 256
+	if left := p.expected - len(p.s.events); left > 0 {
+		return min(left, most)
+	}
+	return most / 8
 }
 
 func (p *parser) identify(e *Event, a *rawAttr) {
@@ -220,7 +230,7 @@ func (p *parser) link(e *Event, prev, next *rawAttr) {
 // before, and many its thread.
 func (p *parser) enter(e *Event, topic string) {
 	if len(p.s.spare) == 0 {
-		p.s.spare = make([]thread, max(1, min(p.expected, 256)))
+		p.s.spare = make([]thread, p.chunk())
 	}
 	if p.last != nil && p.last.topic.name == topic {
 		e.topic = p.last.topic
