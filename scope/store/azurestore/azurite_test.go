@@ -55,3 +55,14 @@ func open(t testing.TB, containerURL string, o *azurestore.Options) *azurestore.
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// TestAzurite_Histories needs no lease to end, but the answers of many clients at
+// once.
+func TestAzurite_Histories(t *testing.T) {
+	t.Parallel()
+	server := azurite.Start(t)
+	storetest.RunHistories(t, storetest.Harness{
+		Open:       func(t testing.TB) store.Store { return open(t, server.Container(), nil) },
+		Deviations: deviations(),
+	}, storetest.Rounds(40, 2500))
+}

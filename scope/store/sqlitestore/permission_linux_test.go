@@ -35,7 +35,7 @@ func TestOpen_NoPermission(t *testing.T) {
 			p.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		}
 		p.begin(t)
-		p.begun.Close()
+		p.in.Close()
 		err := p.Wait()
 		said := p.stderr.String()
 		if err == nil || !strings.Contains(said, path) || !strings.Contains(said, "writable for this user") {

@@ -30,6 +30,7 @@ var roles = map[string]func(path string) error{
 	"create":          createAndPut,
 	"put-forever":     putForever,
 	"acquire":         acquireFixed,
+	"play":            playGames,
 }
 
 func TestMain(m *testing.M) {
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 // process is a running role. It waits for its start until the test says go.
 type process struct {
 	*exec.Cmd
-	begun  io.Closer // its standard input; closed to let it go
+	in     io.WriteCloser // its standard input; closed to let it go
 	out    *bufio.Scanner
 	stderr strings.Builder
 }
@@ -70,7 +71,7 @@ func (p *process) begin(t *testing.T) {
 	if err := errors.Join(inErr, outErr, p.Start()); err != nil {
 		t.Fatal(err)
 	}
-	p.begun, p.out = in, bufio.NewScanner(out)
+	p.in, p.out = in, bufio.NewScanner(out)
 }
 
 func start(t *testing.T, role, path string) *process {
@@ -88,7 +89,7 @@ func startAll(t *testing.T, n int, role, path string) {
 		all[i] = start(t, role, path)
 	}
 	for _, p := range all {
-		p.begun.Close()
+		p.in.Close()
 	}
 	for i, p := range all {
 		if err := p.Wait(); err != nil {

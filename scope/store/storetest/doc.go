@@ -1,25 +1,26 @@
-// Package storetest is the suite that every driver of package store passes:
-// the conformance cases ([Run]), a decorator that makes calls fail ([Faults]),
-// and benchmarks ([RunBenchmarks]).
+// Package storetest is the suite that every driver of package store passes: the
+// conformance cases ([Run]), histories of many clients ([RunHistories]), and
+// benchmarks ([RunBenchmarks]). For those who build on stores it has what makes
+// calls fail ([Faults]), and requests and answers over HTTP ([Transport], [Proxy]).
 //
 // # How to add a driver
 //
-// Write a [Harness] that opens a new, empty store for each call, and call [Run]
-// from a test:
+// Write a [Harness] that opens a new, empty store for each call:
 //
-//	func TestStore(t *testing.T) {
-//		storetest.Run(t, storetest.Harness{
-//			Open: func(t testing.TB) store.Store {
-//				s, err := mystore.Open(t.TempDir(), nil)
-//				if err != nil {
-//					t.Fatal(err)
-//				}
-//				t.Cleanup(func() { s.Close() })
-//				return s
-//			},
-//			FakeTime: true,
-//		})
+//	var harness = storetest.Harness{
+//		Open: func(t testing.TB) store.Store {
+//			s, err := mystore.Open(t.TempDir(), nil)
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			t.Cleanup(func() { s.Close() })
+//			return s
+//		},
+//		FakeTime: true,
 //	}
+//
+//	func TestStore(t *testing.T)     { storetest.Run(t, harness) }
+//	func TestHistories(t *testing.T) { storetest.RunHistories(t, harness, 40) }
 //
 // Say FakeTime if the driver judges leases by the Go clock and can live in a
 // testing/synctest bubble; then no test waits. A driver of a remote service
@@ -40,6 +41,16 @@
 //
 // Everything else (order, concurrency, cancelation, large bodies) is code: a
 // function that gets a store of its own.
+//
+// # Histories
+//
+// A [Game] lets 8 clients do random things to 3 blobs at once, with calls that get
+// lost on the way there or on the way back, and records what they were answered.
+// Each history must be linearizable: there must be an order of the calls in which
+// a model of a page, which knows the interface and nothing of any store, gives the
+// same answers. In a bubble leases end, too. Where several processes share a
+// store, each plays some of the clients ([Game.Play]), and the histories are put
+// together and checked ([Game.Check]).
 //
 // # Deviations
 //
