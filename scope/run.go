@@ -107,6 +107,11 @@ func (h *Held) Get(ctx context.Context) (*store.Object, error) {
 	if err != nil {
 		return nil, h.refused("read", err)
 	}
+	// An answer that comes after the end of our lease may be of what the next holder
+	// changes by now.
+	if err := h.l.Err(); err != nil {
+		return nil, err
+	}
 	h.setETag(object.ETag)
 	return object, nil
 }
@@ -143,7 +148,10 @@ func (h *Held) Delete(ctx context.Context) error {
 	if err := h.usable(ctx); err != nil {
 		return err
 	}
-	c := &store.Conditions{LeaseID: h.l.id, IfMatch: h.ETag()}
+	c := &store.Conditions{LeaseID: h.l.id}
+	if h.l.blob != "" { // a container has no conditions on its ETag
+		c.IfMatch = h.ETag()
+	}
 	return h.write(ctx, "delete", func(ctx context.Context) error {
 		return h.l.s.st.Delete(ctx, h.l.blob, c)
 	}, func(_ *store.Info, err error) (done bool) {

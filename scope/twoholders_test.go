@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,7 +14,6 @@ import (
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
-	"github.com/leasestream/leasestream/scope/store/memstore"
 	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
@@ -26,142 +21,6 @@ import (
 // them there is a stale holder, whose lease has passed on, and a next one; a
 // ledger sees that nothing of the stale one lands on top of what the next one
 // wrote.
-
-// ledger is a store in memory that notes what was put, and under which lease, in
-// the order in which it took effect.
-type ledger struct {
-	*memstore.Store
-
-	mu   sync.Mutex // held over a Put as well, for the order; the store beneath never blocks
-	puts []noted
-}
-
-type noted struct{ lease, body string }
-
-func (l *ledger) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	info, err := l.Store.Put(ctx, name, body, o)
-	if err == nil {
-		l.puts = append(l.puts, noted{o.LeaseID, string(body)})
-	}
-	return info, err
-}
-
-// noteds are the puts so far.
-func (l *ledger) noteds() []noted {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.puts)
-}
-
-// wantTurns checks that nobody wrote under a lease when another one had written
-// since it did so first.
-func (l *ledger) wantTurns(t *testing.T) {
-	t.Helper()
-	over := map[string]bool{}
-	last := ""
-	for _, put := range l.noteds() {
-		if last != "" && put.lease != last {
-			over[last] = true
-		}
-		if last = put.lease; over[last] {
-			t.Errorf("%q was written under lease %s after another had written", put.body, last)
-		}
-	}
-}
-
-// contest runs a test in a bubble of fake time, on a world whose puts are noted.
-// What is done to l happens beneath the faults.
-func contest(t *testing.T, f func(t *testing.T, w *world, l *ledger)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		l := &ledger{Store: w.in}
-		w.st = storetest.NewFaults(l, w.decide)
-		w.put(nil)
-		f(t, w, l)
-		l.wantTurns(t)
-	})
-}
-
-// cut makes all calls fail that go through the faults, as if the network were gone.
-func (w *world) cut() { w.onCall(func(storetest.Call) (bool, error) { return false, errReset }) }
-
-// cutRenewals makes renewals alone fail.
-func (w *world) cutRenewals() { w.failNext("renew", 1<<30, false, errReset) }
-
-// put is what a function does under a lease.
-func put(body string) func(context.Context, *scope.Held) error {
-	return func(ctx context.Context, h *scope.Held) error { return h.Put(ctx, []byte(body), nil) }
-}
-
-// overwrite waits for the lease and writes.
-func overwrite(t *testing.T, s *scope.Scope, body string) {
-	t.Helper()
-	if err := s.Run(t.Context(), blob, put(body), nil); err != nil {
-		t.Errorf("Run() of the next holder = %v", err)
-	}
-}
-
-func (w *world) wantBody(want string) {
-	w.t.Helper()
-	if got := string(w.get().Body); got != want {
-		w.t.Errorf("content = %q, want %q", got, want)
-	}
-}
-
-// delayed does not answer the first call of one operation; the request arrives
-// when the test says so.
-type delayed struct {
-	store.Store
-	op string
-
-	mu   sync.Mutex // guards the field below
-	kept func() error
-}
-
-func (d *delayed) Local() bool { return true }
-
-func (d *delayed) keeps(op string, f func() error) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if op != d.op || d.kept != nil {
-		return false
-	}
-	d.kept = f
-	return true
-}
-
-// arrive carries out the call that was kept back.
-func (d *delayed) arrive() error {
-	d.mu.Lock()
-	kept := d.kept
-	d.mu.Unlock()
-	return kept()
-}
-
-func (d *delayed) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	body = slices.Clone(body)
-	if d.keeps("put", func() error { _, err := d.Store.Put(context.Background(), name, body, o); return err }) {
-		return nil, errReset
-	}
-	return d.Store.Put(ctx, name, body, o)
-}
-
-func (d *delayed) Delete(ctx context.Context, name string, c *store.Conditions) error {
-	if d.keeps("delete", func() error { return d.Store.Delete(context.Background(), name, c) }) {
-		return errReset
-	}
-	return d.Store.Delete(ctx, name, c)
-}
-
-func (d *delayed) Lease(ctx context.Context, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
-	if d.keeps(string(r.Action), func() error { _, err := d.Store.Lease(context.Background(), name, r); return err }) {
-		return nil, errReset
-	}
-	return d.Store.Lease(ctx, name, r)
-}
 
 // The stale holder's write was sent in time, hung in the network, and arrives when
 // the lease has passed on. Its sender was told that the outcome is unknown.
@@ -238,15 +97,14 @@ func TestTwoHolders_DelayedWrite(t *testing.T) {
 		for _, test := range arrivals {
 			t.Run(op+" "+test.name, func(t *testing.T) {
 				contest(t, func(t *testing.T, w *world, l *ledger) {
-					late := &delayed{Store: w.st, op: "put"}
+					late := &delayed{Store: w.st, op: "put", beneath: l}
 					want := test.want
 					if op == "delete" {
 						late.op, want = op, cmp.Or(test.ofDelete, test.want)
 					}
 					err := write(t, newScope(t, late, nil), w.cut)
 					wantErr(t, "the write that was not answered", err, scope.ErrOutcomeUnknown)
-					w.onCall(nil)
-					test.happens(t, l, newScope(t, l, nil), func() {
+					test.happens(t, l, nextScope(t, l), func() {
 						before, missing := l.Get(t.Context(), blob, nil)
 						wantErr(t, "the write that arrives", late.arrive(), want)
 						after, _ := l.Get(t.Context(), blob, nil)
@@ -297,10 +155,11 @@ func remove(t *testing.T, s *scope.Scope) {
 // first one arrives when the next holder has built upon the second one.
 func TestTwoHolders_DelayedUploadOfARepeatedEdit(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		late := &delayed{Store: w.st, op: "put"}
-		s, next := newScope(t, late, nil), newScope(t, l, nil)
+		late := &delayed{Store: w.st, op: "put", beneath: l}
+		s, next := newScope(t, late, nil), nextScope(t, l)
 		edit(t, s, add("a"))
 		edit(t, next, add("b"))
+		time.Sleep(time.Second) // which ends the lease that lingered
 		wantErr(t, "the first upload, late", late.arrive(), store.ErrLeaseNotPresent)
 		edit(t, s, add("c"))
 		w.wantNames("a", "b", "c")
@@ -310,8 +169,8 @@ func TestTwoHolders_DelayedUploadOfARepeatedEdit(t *testing.T) {
 // The stale holder's release arrives when the next one holds.
 func TestTwoHolders_DelayedRelease(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		late := &delayed{Store: w.st, op: "release"}
-		s, next := newScope(t, late, nil), newScope(t, l, nil)
+		late := &delayed{Store: w.st, op: "release", beneath: l}
+		s, next := newScope(t, late, nil), nextScope(t, l)
 		overwrite(t, s, "stale") // its release is repeated
 		err := next.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
 			wantErr(t, "the release, late", late.arrive(), store.ErrLeaseMismatch)
@@ -344,17 +203,15 @@ func TestTwoHolders_DelayedRenewal(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			contest(t, func(t *testing.T, w *world, l *ledger) {
-				late := &delayed{Store: w.st, op: "renew"}
-				s, next := newScope(t, late, nil), newScope(t, l, nil)
+				late := &delayed{Store: w.st, op: "renew", beneath: l}
+				s, next := newScope(t, late, nil), nextScope(t, l)
 				err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
 					w.cut()
 					<-ctx.Done()
 					test.before(t, next)
-					w.onCall(nil)
 					if err := late.arrive(); !errors.Is(err, test.want) {
 						t.Errorf("the renewal that arrives = %v, want %v", err, test.want)
 					}
-					w.cut()
 					wantErr(t, "a write after it", put("stale")(context.WithoutCancel(ctx), h), scope.ErrLeaseLost)
 					return nil
 				}, nil)
@@ -377,8 +234,8 @@ func TestTwoHolders_DelayedRenewal(t *testing.T) {
 // one, and released.
 func TestTwoHolders_DelayedAcquire(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		late := &delayed{Store: w.st, op: "acquire"}
-		s, next := newScope(t, late, nil), newScope(t, l, nil)
+		late := &delayed{Store: w.st, op: "acquire", beneath: l}
+		s, next := newScope(t, late, nil), nextScope(t, l)
 		overwrite(t, s, "stale")
 		err := next.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
 			wantErr(t, "the acquire, late", late.arrive(), store.ErrLeaseHeld)
@@ -403,7 +260,7 @@ func TestTwoHolders_DelayedAcquire(t *testing.T) {
 // should the acquire be granted after all, and after its release.
 func TestTwoHolders_AcquireGrantedAfterItWasGivenUp(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		late := &delayed{Store: w.st, op: "acquire"}
+		late := &delayed{Store: w.st, op: "acquire", beneath: l}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		err := newScope(t, late, nil).Run(ctx, blob, put("stale"), nil)
@@ -411,7 +268,7 @@ func TestTwoHolders_AcquireGrantedAfterItWasGivenUp(t *testing.T) {
 		if err := late.arrive(); err != nil {
 			t.Error(err)
 		}
-		overwrite(t, newScope(t, l, nil), "next")
+		overwrite(t, nextScope(t, l), "next")
 		if got := l.noteds(); len(got) != 1 || got[0].body != "next" {
 			t.Errorf("written: %v, want next alone", got)
 		}
@@ -422,7 +279,7 @@ func TestTwoHolders_AcquireGrantedAfterItWasGivenUp(t *testing.T) {
 // holder's upload is on its way.
 func TestTwoHolders_BrokenDuringTheUpload(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := w.newScope(nil), newScope(t, l, nil)
+		s, next := w.newScope(nil), nextScope(t, l)
 		takeOver := func(f func()) {
 			w.once("put", func() (bool, error) { w.breakLease(); f(); return true, nil })
 		}
@@ -437,46 +294,11 @@ func TestTwoHolders_BrokenDuringTheUpload(t *testing.T) {
 	})
 }
 
-// lateAnswers carries the first call of an operation out at once and answers it
-// late, whatever the context.
-type lateAnswers struct {
-	store.Store
-	op    string
-	delay time.Duration
-}
-
-func (s *lateAnswers) Local() bool { return true }
-
-func (s *lateAnswers) wait(op string) {
-	if op == s.op {
-		s.op = ""
-		time.Sleep(s.delay)
-	}
-}
-
-func (s *lateAnswers) Get(ctx context.Context, name string, c *store.Conditions) (*store.Object, error) {
-	object, err := s.Store.Get(ctx, name, c)
-	s.wait("get")
-	return object, err
-}
-
-func (s *lateAnswers) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	info, err := s.Store.Put(ctx, name, body, o)
-	s.wait("put")
-	return info, err
-}
-
-func (s *lateAnswers) Lease(ctx context.Context, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
-	result, err := s.Store.Lease(ctx, name, r)
-	s.wait(string(r.Action))
-	return result, err
-}
-
 // An acquire is granted at once and answered when the lease has run out and the
 // next one is inside.
 func TestTwoHolders_GrantedBeforeAndAnsweredAfter(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := newScope(t, &lateAnswers{w.st, "acquire", 20 * time.Second}, nil), newScope(t, l, nil)
+		s, next := newScope(t, &lateAnswers{Store: w.st, op: "acquire", delay: 20 * time.Second}, nil), nextScope(t, l)
 		var inside int // without a mutex: the lease is the lock, and the race detector sees to it
 		work := func(body string) func(context.Context, *scope.Held) error {
 			return func(ctx context.Context, h *scope.Held) error {
@@ -509,7 +331,7 @@ func TestTwoHolders_WrittenBeforeAndAnsweredAfter(t *testing.T) {
 	t.Run("edit", func(t *testing.T) {
 		contest(t, func(t *testing.T, w *world, l *ledger) {
 			w.cutRenewals()
-			s, next := newScope(t, &lateAnswers{w.st, "put", 20 * time.Second}, nil), newScope(t, l, nil)
+			s, next := newScope(t, &lateAnswers{Store: w.st, op: "put", delay: 20 * time.Second}, nil), nextScope(t, l)
 			var wg sync.WaitGroup
 			wg.Go(func() { edit(t, s, add("first")) })
 			synctest.Wait()
@@ -522,7 +344,7 @@ func TestTwoHolders_WrittenBeforeAndAnsweredAfter(t *testing.T) {
 	t.Run("run", func(t *testing.T) {
 		contest(t, func(t *testing.T, w *world, l *ledger) {
 			w.cutRenewals()
-			s, next := newScope(t, &lateAnswers{w.st, "put", 20 * time.Second}, nil), newScope(t, l, nil)
+			s, next := newScope(t, &lateAnswers{Store: w.st, op: "put", delay: 20 * time.Second}, nil), nextScope(t, l)
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
@@ -583,7 +405,7 @@ func TestTwoHolders_SentBeforeAndArrivedAfter(t *testing.T) {
 // holder is sure of a lease that has passed on.
 func TestTwoHolders_StoreClockRunsFaster(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := newScope(t, fastClock{w.st}, &scope.Options{Lease: store.MaxLease}), newScope(t, l, nil)
+		s, next := newScope(t, fastClock{w.st}, &scope.Options{Lease: store.MaxLease}), nextScope(t, l)
 		err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
 			w.cutRenewals()
 			overwrite(t, next, "next")
@@ -597,17 +419,6 @@ func TestTwoHolders_StoreClockRunsFaster(t *testing.T) {
 	})
 }
 
-// fastClock is a store on whose clock a minute takes 45 s.
-type fastClock struct{ store.Store }
-
-func (s fastClock) Lease(ctx context.Context, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
-	fast := *r
-	if r.Duration > 0 {
-		fast.Duration = r.Duration * 3 / 4
-	}
-	return s.Store.Lease(ctx, name, &fast)
-}
-
 // With clocks that run alike no two holders so much as believe that they hold.
 func TestTwoHolders_NoneBelievesItTooLong(t *testing.T) {
 	for _, d := range []time.Duration{15 * time.Second, 37 * time.Second, 60 * time.Second} {
@@ -615,7 +426,7 @@ func TestTwoHolders_NoneBelievesItTooLong(t *testing.T) {
 			first := hold(t, w.newScope(nil), &scope.HoldOptions{Duration: d})
 			time.Sleep(d + d/5)
 			w.cut()
-			hold(t, newScope(t, l, nil), &scope.HoldOptions{WaitForever: true})
+			hold(t, nextScope(t, l), &scope.HoldOptions{WaitForever: true})
 			wantErr(t, fmt.Sprintf("first lease of %v, when the next one has it", d), first.Err(), scope.ErrLeaseLost)
 			wantErr(t, "cause", context.Cause(first.Context()), scope.ErrLeaseLost)
 			w.onCall(nil)
@@ -655,7 +466,7 @@ func TestTwoHolders_SameID(t *testing.T) {
 // A lease is adopted by its ID while the holder that had been taken for dead lives.
 func TestTwoHolders_AdoptedFromTheLiving(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := w.newScope(nil), newScope(t, l, nil)
+		s, next := w.newScope(nil), nextScope(t, l)
 		err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
 			adopted := hold(t, next, &scope.HoldOptions{LeaseID: h.ID()})
 			c := store.Conditions{LeaseID: adopted.ID()}
@@ -697,7 +508,7 @@ func TestTwoHolders_AdoptedTooLate(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
-				test.happens(t, w, newScope(t, l, nil))
+				test.happens(t, w, nextScope(t, l))
 				_, err = w.newScope(nil).Hold(t.Context(), blob, &scope.HoldOptions{LeaseID: before.ID})
 				wantErr(t, "adopting", err, store.ErrLeaseMismatch)
 			})
@@ -825,7 +636,7 @@ func TestTwoHolders_InOneProcess(t *testing.T) {
 // comes before anyone has noticed.
 func TestTwoHolders_TakenWhileItLingers(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := w.newScope(&scope.Options{Linger: time.Second}), newScope(t, l, nil)
+		s, next := w.newScope(&scope.Options{Linger: time.Second}), nextScope(t, l)
 		edit(t, s, add("a"))
 		w.breakLease()
 		edit(t, next, add("next"))
@@ -878,11 +689,10 @@ func TestTwoHolders_OptimisticAndLeased(t *testing.T) {
 	})
 	t.Run("an upload without a lease arrives late", func(t *testing.T) {
 		contest(t, func(t *testing.T, w *world, l *ledger) {
-			late := &delayed{Store: w.st, op: "put"}
-			s, next := newScope(t, late, optimistic()), newScope(t, l, nil)
+			late := &delayed{Store: w.st, op: "put", beneath: l}
+			s, next := newScope(t, late, optimistic()), nextScope(t, l)
 			_, err := s.Edit(t.Context(), blob, func(stream *eventstream.Stream) error { w.cut(); return add("stale")(stream) })
 			wantErr(t, "Edit()", err, scope.ErrOutcomeUnknown)
-			w.onCall(nil)
 			edit(t, next, func(stream *eventstream.Stream) error {
 				wantErr(t, "the upload, late", late.arrive(), store.ErrLeaseMissing)
 				return add("next")(stream)
@@ -894,11 +704,40 @@ func TestTwoHolders_OptimisticAndLeased(t *testing.T) {
 	})
 }
 
+// Two see that a holder is dead. The one breaks its lease and takes over; the
+// break of the other one comes after that, and must not hit the living.
+func TestTwoHolders_BreakOfTheDeadComesLate(t *testing.T) {
+	if _, err := os.Stat("/proc/self/ns/pid"); err != nil {
+		t.Logf("no /proc here: no process is taken for dead")
+		return
+	}
+	alive := newWorld(t)
+	alive.put(nil)
+	dead := deadProcess(t, alive, alive.newScope(nil))
+	contest(t, func(t *testing.T, w *world, l *ledger) {
+		orphaned := &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.MinLease, Holder: &dead}
+		if _, err := l.Lease(t.Context(), blob, orphaned); err != nil {
+			t.Fatal(err)
+		}
+		var living *scope.Lease
+		w.once("break", func() (bool, error) { living = hold(t, nextScope(t, l), nil); return true, nil })
+		_, err := w.newScope(nil).Hold(t.Context(), blob, nil)
+		wantErr(t, "Hold() of the second", err, store.ErrLeaseHeld)
+		if living == nil {
+			t.Fatal("no break was sent")
+		}
+		time.Sleep(time.Minute)
+		if err := living.Err(); err != nil {
+			t.Errorf("the living holder's lease: %v", err)
+		}
+	})
+}
+
 // A lease without an end is broken behind the back of its holder, who is sure of it
 // for ever.
 func TestTwoHolders_InfiniteLeaseBroken(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
-		s, next := w.newScope(nil), newScope(t, l, nil)
+		s, next := w.newScope(nil), nextScope(t, l)
 		lease := hold(t, s, &scope.HoldOptions{Duration: store.LeaseInfinite})
 		w.cut()
 		time.Sleep(time.Hour)
@@ -915,213 +754,4 @@ func TestTwoHolders_InfiniteLeaseBroken(t *testing.T) {
 		wantErr(t, "Err() after its next renewal", lease.Err(), scope.ErrLeaseLost, store.ErrLeaseMismatch)
 		w.wantBody("next")
 	})
-}
-
-// network carries requests to a store. Some are lost, some answers are; some take
-// longer than their caller has patience, and arrive all the same.
-type network struct {
-	store.Store
-	underWay sync.WaitGroup
-}
-
-func carry[T any](ctx context.Context, n *network, f func(context.Context) (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	answers := make(chan answer, 1)
-	n.underWay.Go(func() {
-		tarry()
-		var a answer
-		if rand.IntN(30) == 0 {
-			a.err = errReset
-		} else {
-			a.value, a.err = f(context.WithoutCancel(ctx))
-		}
-		tarry()
-		if rand.IntN(30) == 0 {
-			a.err = errReset
-		}
-		answers <- a
-	})
-	select {
-	case a := <-answers:
-		return a.value, a.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}
-
-// tarry is no time at all, or a few milliseconds, or far too long.
-func tarry() {
-	switch rand.IntN(30) {
-	case 0:
-		time.Sleep(rand.N(40 * time.Second))
-	default:
-		time.Sleep(rand.N(10 * time.Millisecond))
-	}
-}
-
-func (n *network) Get(ctx context.Context, name string, c *store.Conditions) (*store.Object, error) {
-	return carry(ctx, n, func(ctx context.Context) (*store.Object, error) { return n.Store.Get(ctx, name, c) })
-}
-
-func (n *network) Stat(ctx context.Context, name string, c *store.Conditions) (*store.Info, error) {
-	return carry(ctx, n, func(ctx context.Context) (*store.Info, error) { return n.Store.Stat(ctx, name, c) })
-}
-
-func (n *network) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	body = slices.Clone(body)
-	return carry(ctx, n, func(ctx context.Context) (*store.Info, error) { return n.Store.Put(ctx, name, body, o) })
-}
-
-func (n *network) Lease(ctx context.Context, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
-	return carry(ctx, n, func(ctx context.Context) (*store.LeaseResult, error) { return n.Store.Lease(ctx, name, r) })
-}
-
-// chaos runs some writers, each with a network of its own, and breaks leases
-// beneath them until they are done.
-func chaos(t *testing.T, l *ledger, writers int, write func(writer int, st store.Store)) {
-	networks := make([]network, writers)
-	var wg sync.WaitGroup
-	for i := range networks {
-		networks[i].Store = l
-		wg.Go(func() { write(i, &networks[i]) })
-	}
-	done := make(chan struct{})
-	breaker := make(chan struct{})
-	go func() { // until the writers are done
-		defer close(breaker)
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(rand.N(time.Minute)):
-				// There may be no lease to break.
-				_, _ = l.Lease(t.Context(), blob, &store.LeaseRequest{Action: store.LeaseBreak})
-			}
-		}
-	}()
-	wg.Wait()
-	close(done)
-	<-breaker
-	for i := range networks {
-		networks[i].underWay.Wait()
-	}
-}
-
-// rounds is how often the chaos is tried.
-func rounds() int {
-	if os.Getenv(longMode) != "" {
-		return 1000
-	}
-	return 20
-}
-
-// quick are the times of a local store, over a network.
-func quick(strategy scope.Strategy) *scope.Options {
-	return &scope.Options{
-		Strategy: strategy, Lease: store.MinLease, CallTimeout: 10 * time.Second, GiveUp: 30 * time.Second,
-	}
-}
-
-// Holders that count up in turn, over a network that loses and delays what it
-// likes, while leases are broken: no number is skipped or written twice.
-func TestTwoHolders_ChaosOfRuns(t *testing.T) {
-	for range rounds() {
-		contest(t, func(t *testing.T, w *world, l *ledger) {
-			var mu sync.Mutex
-			written, unknown := 0, 0
-			chaos(t, l, 4, func(_ int, st store.Store) {
-				s := scope.New(st, quick(scope.Leased))
-				defer s.Close()
-				for range 4 {
-					_ = s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
-						err := countOne(ctx, h)
-						mu.Lock()
-						defer mu.Unlock()
-						switch {
-						case err == nil:
-							written++
-						case errors.Is(err, scope.ErrOutcomeUnknown):
-							unknown++
-						}
-						return err
-					}, nil)
-				}
-			})
-			puts := l.noteds()
-			for i, put := range puts {
-				if put.body != strconv.Itoa(i+1) {
-					t.Fatalf("put %d wrote %s: it was made of stale content", i+1, put.body)
-				}
-			}
-			if n := len(puts); n < written || n > written+unknown {
-				t.Errorf("%d puts took effect; %d were acknowledged, of %d it was not known", n, written, unknown)
-			}
-		})
-	}
-}
-
-// countOne reads a number, takes its time, and writes the next one, even if its
-// lease is lost by then.
-func countOne(ctx context.Context, h *scope.Held) error {
-	ctx = context.WithoutCancel(ctx)
-	object, err := h.Get(ctx)
-	if err != nil {
-		return err
-	}
-	n := 0
-	if len(object.Body) > 0 {
-		if n, err = strconv.Atoi(string(object.Body)); err != nil {
-			return err
-		}
-	}
-	time.Sleep(rand.N(20 * time.Second))
-	return put(strconv.Itoa(n+1))(ctx, h)
-}
-
-// The same for edits, with leases and without, whose callers lose patience now and
-// then: what was acknowledged is there once, what was refused is not, and nothing
-// is ever dropped from the document.
-func TestTwoHolders_ChaosOfEdits(t *testing.T) {
-	for range rounds() {
-		contest(t, func(t *testing.T, w *world, l *ledger) {
-			var mu sync.Mutex
-			outcomes := map[string]error{}
-			chaos(t, l, 4, func(writer int, st store.Store) {
-				s := scope.New(st, quick([]scope.Strategy{scope.Leased, scope.Optimistic}[writer%2]))
-				defer s.Close()
-				var wg sync.WaitGroup
-				for i := range 6 {
-					name := fmt.Sprintf("%d.%d", writer, i)
-					time.Sleep(rand.N(5 * time.Second))
-					wg.Go(func() {
-						ctx, cancel := context.WithTimeout(t.Context(), rand.N(5*time.Minute))
-						defer cancel()
-						_, err := s.Edit(ctx, blob, add(name))
-						mu.Lock()
-						defer mu.Unlock()
-						outcomes[name] = err
-					})
-				}
-				wg.Wait()
-			})
-			before := ""
-			for _, put := range l.noteds() {
-				if !strings.HasPrefix(put.body, strings.TrimSuffix(before, "</EventStream>\n")) {
-					t.Fatalf("%s\nwas replaced by\n%s", before, put.body)
-				}
-				before = put.body
-			}
-			got := w.names()
-			for name, err := range outcomes {
-				n := len(slices.DeleteFunc(slices.Clone(got), func(other string) bool { return other != name }))
-				if n > 1 || err == nil && n != 1 || err != nil && n != 0 && !errors.Is(err, scope.ErrOutcomeUnknown) {
-					t.Errorf("event %s is there %d times, its edit said %v", name, n, err)
-				}
-			}
-		})
-	}
 }
