@@ -47,10 +47,11 @@
 // A [Game] lets 8 clients do random things to 3 blobs at once, with calls that get
 // lost on the way there or on the way back, and records what they were answered.
 // Each history must be linearizable: there must be an order of the calls in which
-// a model of a page, which knows the interface and nothing of any store, gives the
+// a small model, which knows the interface and nothing of any store, gives the
 // same answers. In a bubble leases end, too. Where several processes share a
 // store, each plays some of the clients ([Game.Play]), and the histories are put
-// together and checked ([Game.Check]).
+// together and checked ([Game.Check]). [Rounds] says how many games there are by
+// day, and how many in the long mode.
 //
 // # Deviations
 //
