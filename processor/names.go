@@ -26,6 +26,9 @@ const (
 	streamPrefix = "streams/"
 	streamSuffix = ".xml"
 	workerPrefix = "workers/"
+	// Beside a worker's blob lie its settings and its log.
+	settingsSuffix = ".set"
+	logSuffix      = ".log"
 	// An archived document has the run in its name, so that the document of a name
 	// that is used again finds its place.
 	archivePrefix = "archive/"
@@ -46,6 +49,13 @@ func nameOf(blob string) (string, bool) {
 	}
 	name, ok = strings.CutSuffix(name, streamSuffix)
 	return name, ok && nameForm.MatchString(name)
+}
+
+// workerOf is the worker whose blob has the given name; false for what lies
+// beside it.
+func workerOf(blob string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(blob, workerPrefix)
+	return id, ok && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
 }
 
 // archiveBlob is where the document of an ended run goes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
@@ -132,7 +131,10 @@ func (p *Processor) liveWorkers(ctx context.Context) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		id, _ := strings.CutPrefix(blob.Name, workerPrefix)
+		id, ok := workerOf(blob.Name)
+		if !ok {
+			continue
+		}
 		switch state := blob.Lease.State; {
 		case state.Locked() && !p.scope.IsDead(blob.Lease.Holder):
 			alive[id] = true

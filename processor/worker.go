@@ -197,26 +197,12 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// workerInfo is the content of a worker's blob.
-type workerInfo struct {
-	ID        string        `json:"id"`
-	Started   time.Time     `json:"started"`
-	Slots     int           `json:"slots"`
-	Pipelines []servedSteps `json:"pipelines"`
-}
-
-type servedSteps struct {
-	Name       string   `json:"name"`
-	Definition string   `json:"definition"`
-	Steps      []string `json:"steps"`
-}
-
 // register writes the worker's blob and takes its lease: as long as that lives,
 // what carries the worker's key is being worked on.
 func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
-	info := workerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots}
+	info := WorkerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots}
 	for _, pl := range w.pipelines {
-		served := servedSteps{Name: pl.Name(), Definition: pl.Definition()}
+		served := Served{Name: pl.Name(), Definition: pl.Definition()}
 		for _, step := range pl.steps {
 			served.Steps = append(served.Steps, step.Name)
 		}
