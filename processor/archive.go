@@ -104,7 +104,7 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 		return err
 	}
 	p.tell(ctx, name, res)
-	p.hub.ring(name, true)
+	p.hub.ring(name, newEvents)
 	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: object.ETag})
 	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConditionNotMet) {
 		p.log.WarnContext(ctx, "archived copy was not removed; the next archiving replaces it", "stream", name, "err", err)

@@ -9,11 +9,11 @@ type hub struct {
 }
 
 // interest is what a subscription is about.
-type interest bool
+type interest int
 
 const (
-	anyChange interest = false
-	newEvents interest = true // only edits that created events
+	newEvents interest = iota // edits that created events
+	runsEnd                   // edits that ended a run
 )
 
 // subscription collects the names of streams that changed. c has a value when
@@ -42,11 +42,11 @@ func (h *hub) leave(s *subscription) {
 	delete(h.subs, s)
 }
 
-func (h *hub) ring(name string, created bool) {
+func (h *hub) ring(name string, about interest) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.subs {
-		if created || s.about == anyChange {
+		if s.about == about {
 			s.add(name)
 		}
 	}

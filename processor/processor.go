@@ -114,7 +114,13 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 	if !res.Changed {
 		return
 	}
-	p.hub.ring(name, len(res.Created) > 0)
+	if res.Ended {
+		p.hub.ring(name, runsEnd)
+	}
+	if len(res.Created) == 0 {
+		return
+	}
+	p.hub.ring(name, newEvents)
 	if p.bus == nil {
 		return
 	}
@@ -137,7 +143,7 @@ type End struct {
 // Await waits until a run has ended. progress, if not nil, is called with each
 // new state that is seen.
 func (p *Processor) Await(ctx context.Context, name string, progress func(eventstream.Summary)) (*End, error) {
-	sub := p.hub.subscribe(anyChange)
+	sub := p.hub.subscribe(runsEnd)
 	defer p.hub.leave(sub)
 	ticker := time.NewTicker(p.timing.poll)
 	defer ticker.Stop()
