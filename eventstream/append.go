@@ -57,7 +57,7 @@ func (s *Stream) AppendRoot(n NewEvent) (*Event, error) {
 	case len(s.events) > 0:
 		return nil, fmt.Errorf("%w: the stream has one already", ErrRoot)
 	}
-	root, err := s.newEvent(RootID, nil, n)
+	root, err := newEvent(RootID, s.birthBelow(nil), n)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Stream) Next(e *Event, n NewEvent) (*Event, error) {
 	if err := s.canHandOn(e); err != nil {
 		return nil, err
 	}
-	next, err := s.newEvent(s.nextStep(e.thread), e, n)
+	next, err := newEvent(s.nextStep(e.thread), s.birthBelow(e), n)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,8 @@ func (s *Stream) nextStep(t *thread) string { return JoinID(t.name, int(t.maxSte
 func (s *Stream) newBranches(e *Event, branches []NewEvent) ([]*Event, error) {
 	created := make([]*Event, 0, len(branches))
 	unused := int(e.thread.maxChild) + 1
-	taken := map[int]bool{}
+	taken := make(map[int]bool, len(branches))
+	from := s.birthBelow(e)
 	for _, n := range branches {
 		branch, err := s.branchNumber(e.thread, n.Branch, unused)
 		if err != nil {
@@ -198,7 +199,7 @@ func (s *Stream) newBranches(e *Event, branches []NewEvent) ([]*Event, error) {
 		}
 		taken[branch] = true
 		unused = max(unused, branch+1)
-		b, err := s.newEvent(JoinID(JoinID(e.thread.name, branch), 0), e, n)
+		b, err := newEvent(JoinID(JoinID(e.thread.name, branch), 0), from, n)
 		if err != nil {
 			return nil, err
 		}

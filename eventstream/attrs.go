@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 )
 
 // readOnly maps the attributes that nobody sets by hand to how they are set.
@@ -49,7 +48,7 @@ func checkPairs(e *Event, pairs []string) ([]change, error) {
 		if err := checkEventAttr(name, value); err != nil {
 			return nil, fmt.Errorf("event %s: attribute %s: %w", e.id, name, err)
 		}
-		if n, _ := strconv.Atoi(value); name == "attempt" && n < e.Attempt() {
+		if name == "attempt" && number(value) < e.Attempt() {
 			return nil, fmt.Errorf("event %s: %w: attempt only grows, it is %d", e.id, ErrReadOnly, e.Attempt())
 		}
 		changes = append(changes, set(name, value))

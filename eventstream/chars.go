@@ -226,7 +226,7 @@ func checkValue(s string) error {
 func writeAttrValue(b *strings.Builder, s string, quote byte) {
 	done := 0
 	for i := range len(s) {
-		if s[i] > '<' {
+		if byteClass[s[i]]&plainValue != 0 {
 			continue
 		}
 		if ref := attrReference(s[i], quote); ref != "" {

@@ -1,17 +1,32 @@
 package eventstream
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
+// birth is what new events with the same predecessor have in common.
+type birth struct {
+	prev              *Event
+	created, tracking string
+}
+
+func (s *Stream) birthBelow(prev *Event) birth {
+	if prev == nil {
+		return birth{created: s.nowText()}
+	}
+	// The time is that of prev when it hands on.
+	return birth{prev, s.stampText(prev), prev.Attr("trackingId")}
+}
+
 // newEvent makes an event, and changes nothing.
-func (s *Stream) newEvent(id string, prev *Event, n NewEvent) (*Event, error) {
+func newEvent(id string, from birth, n NewEvent) (*Event, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
 	}
-	e := &Event{id: id, prev: prev, pre: "\n"}
-	pairs, err := s.newAttrs(e, n)
+	e := &Event{id: id, prev: from.prev, pre: "\n"}
+	pairs, err := newAttrs(e, from, n)
 	if err != nil {
 		return nil, err
 	}
@@ -28,35 +43,32 @@ func (s *Stream) newEvent(id string, prev *Event, n NewEvent) (*Event, error) {
 	return e, nil
 }
 
-// newAttrs are the attributes of a new event, checked.
-func (s *Stream) newAttrs(e *Event, n NewEvent) ([]string, error) {
-	now, tracking := s.stamp(e), n.TrackingID
-	attrs := []string{"id", e.id, "name", n.Name, "topic", topicName(n.Topic, n.Name), "status", Init.String()}
-	if e.prev != nil {
-		now = s.stamp(e.prev) // that of prev when it hands on
-		attrs = append(attrs, "prev", e.prev.id)
-		if tracking == "" {
-			tracking = e.prev.Attr("trackingId")
+// newAttrs are the attributes of a new event. What the caller gave is checked.
+func newAttrs(e *Event, from birth, n NewEvent) ([]string, error) {
+	due := formatOptional(n.Due)
+	for name, value := range eachPair([]string{"name", n.Name, "topic", n.Topic, "trackingId", n.TrackingID, "due", due}) {
+		if err := checkEventAttr(name, value); err != nil {
+			return nil, fmt.Errorf("event %s: attribute %s: %w", e.id, name, err)
 		}
-	}
-	if tracking != "" {
-		attrs = append(attrs, "trackingId", tracking)
-	}
-	attrs = append(attrs, "created", FormatTime(now), "timestamp", FormatTime(now))
-	if !n.Due.IsZero() {
-		attrs = append(attrs, "due", FormatTime(n.Due))
 	}
 	changes, err := checkPairs(e, n.Attrs)
 	if err != nil {
 		return nil, err
 	}
+	attrs := make([]string, 0, 18+len(n.Attrs))
+	attrs = append(attrs, "id", e.id, "name", n.Name, "topic", topicName(n.Topic, n.Name), "status", Init.String())
+	if e.prev != nil {
+		attrs = append(attrs, "prev", e.prev.id)
+	}
+	if tracking := cmp.Or(n.TrackingID, from.tracking); tracking != "" {
+		attrs = append(attrs, "trackingId", tracking)
+	}
+	attrs = append(attrs, "created", from.created, "timestamp", from.created)
+	if due != "" {
+		attrs = append(attrs, "due", due)
+	}
 	for _, c := range changes {
 		attrs = setPair(attrs, c.name, c.value)
-	}
-	for name, value := range eachPair(attrs) {
-		if err := checkEventAttr(name, value); err != nil {
-			return nil, fmt.Errorf("event %s: attribute %s: %w", e.id, name, err)
-		}
 	}
 	return attrs, nil
 }
@@ -74,6 +86,11 @@ func setPair(pairs []string, name, value string) []string {
 // newElement writes the element of a new event.
 func newElement(pairs []string, input string) (raw string, tagEnd int32) {
 	var b strings.Builder
+	size := 2*len(eventName) + len("<></>") + len(input)
+	for name, value := range eachPair(pairs) {
+		size += len(name) + len(value) + len(` =""`)
+	}
+	b.Grow(size)
 	b.WriteString("<" + eventName)
 	for name, value := range eachPair(pairs) {
 		writeAttr(&b, name, value)

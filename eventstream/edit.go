@@ -83,7 +83,7 @@ func (s *Stream) Edit(now time.Time, f func() error) (Changes, error) {
 	defer func() {
 		if !done {
 			s.undo(s.tx.begin)
-			s.tx = nil
+			s.closeJournal()
 		}
 	}()
 	if err := f(); err != nil {
@@ -102,8 +102,25 @@ func (s *Stream) Edit(now time.Time, f func() error) (Changes, error) {
 
 func (s *Stream) begin() {
 	s.epoch++
-	s.tx = &edit{begin: s.savepoint(), done: s.IsDone(), epoch: s.epoch}
+	s.journal.begin, s.journal.done, s.journal.epoch, s.journal.steered = s.savepoint(), s.IsDone(), s.epoch, false
+	s.tx = &s.journal
 }
+
+// closeJournal empties the journal for the next edit. What an edit of many events took is
+// not kept.
+func (s *Stream) closeJournal() {
+	tx := s.tx
+	s.tx = nil
+	if cap(tx.events) > keptJournal || cap(tx.threads) > keptJournal {
+		tx.events, tx.threads = nil, nil
+		return
+	}
+	clear(tx.events)
+	clear(tx.threads)
+	tx.events, tx.threads = tx.events[:0], tx.threads[:0]
+}
+
+const keptJournal = 64
 
 func (s *Stream) savepoint() savepoint {
 	sp := savepoint{
@@ -118,7 +135,6 @@ func (s *Stream) savepoint() savepoint {
 
 func (s *Stream) commit() Changes {
 	tx := s.tx
-	s.tx = nil
 	created := s.events[tx.begin.events:]
 	changes := Changes{
 		Created: append([]*Event(nil), created...),
@@ -135,6 +151,7 @@ func (s *Stream) commit() Changes {
 	if s.rootTag != tx.begin.rootTag {
 		changes.Changed++
 	}
+	s.closeJournal()
 	return changes
 }
 

@@ -139,7 +139,11 @@ func (e *Event) Attempt() int { return e.intAttr("attempt") }
 func (e *Event) Failures() int { return e.intAttr("failures") }
 
 func (e *Event) intAttr(name string) int {
-	n, err := strconv.Atoi(e.Attr(name))
+	value := e.Attr(name)
+	if value == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
 	if err != nil {
 		return 0
 	}

@@ -123,7 +123,7 @@ func (s *Stream) complete(p *Event) {
 // reports whether it could; a thread whose last number a foreign hand has used
 // has no place for it, and the split is aborted.
 func (s *Stream) appendJoin(p *Event) bool {
-	join, err := s.newEvent(s.nextStep(p.thread), p, NewEvent{Name: p.Attr("join")})
+	join, err := newEvent(s.nextStep(p.thread), s.birthBelow(p), NewEvent{Name: p.Attr("join")})
 	if err != nil {
 		s.end(p, Aborted, nil, set("msg", "its join cannot be created: "+err.Error()))
 		return false

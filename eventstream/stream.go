@@ -37,9 +37,12 @@ type Stream struct {
 	loose      bool // live events are not in the next of their prev
 	irregular  bool // live events are not where we would have put them
 
-	tx      *edit
+	tx      *edit // the journal while an edit runs, or nil
+	journal edit
 	epoch   uint32 // counts edits and the savepoints in them
 	now     time.Time
+	text    string // textOf as it is written
+	textOf  time.Time
 	settled Changes // what was settled for a foreign hand and not yet told
 }
 

@@ -190,6 +190,31 @@ func (s *Stream) stamp(e *Event) time.Time {
 	return now
 }
 
+// stampText is stamp as it is written. Most often that is the time of the edit,
+// which no parsing is needed to see: the texts of times are in the order of the
+// times.
+func (s *Stream) stampText(e *Event) string {
+	if now := s.nowText(); isBefore(e, now) && (e.prev == nil || isBefore(e.prev, now)) {
+		return now
+	}
+	return FormatTime(s.stamp(e))
+}
+
+// isBefore reports whether an event's timestamp is surely not after a time that
+// we have written.
+func isBefore(e *Event, now string) bool {
+	t := e.Attr("timestamp")
+	return t == "" || len(t) == len(timeLayout) && t <= now && t[4] == '-' && t[10] == 'T' && t[19] == '.' && t[23] == 'Z'
+}
+
+// nowText is the time of the edit as it is written.
+func (s *Stream) nowText() string {
+	if now := s.now.Truncate(time.Millisecond); s.text == "" || !now.Equal(s.textOf) {
+		s.text, s.textOf = FormatTime(now), now
+	}
+	return s.text
+}
+
 // later is the later of two times, in whole milliseconds.
 func later(now, bound time.Time) time.Time {
 	if !bound.After(now) {
@@ -205,7 +230,7 @@ func later(now, bound time.Time) time.Time {
 // timestamp, and brings the indexes and its predecessor's tally up to date. What
 // it is given was checked before.
 func (s *Stream) apply(e *Event, changes []change, children ...child) {
-	changes = append(changes, set("timestamp", FormatTime(s.stamp(e))))
+	changes = append(changes, set("timestamp", s.stampText(e)))
 	raw, tagEnd := rebuild(e, changes, children)
 	s.touch(e)
 	s.unindex(e)

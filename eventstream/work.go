@@ -53,7 +53,7 @@ func (s *Stream) Claim(e *Event, key string, attrs ...string) error {
 	case !s.claimable(e, s.now):
 		return fmt.Errorf("claim event %s: %w: it is %s%s", e.id, ErrNotClaimable, e.status, s.whyNot(e))
 	}
-	pairs := []string{"key", key, "started", FormatTime(s.stamp(e)), "attempt", strconv.Itoa(e.Attempt() + 1)}
+	pairs := []string{"key", key, "started", s.stampText(e), "attempt", strconv.Itoa(e.Attempt() + 1)}
 	changes, err := checkPairs(e, append(pairs, attrs...))
 	if err != nil {
 		return err
