@@ -34,7 +34,8 @@ type branchResult struct {
 type claiming struct {
 	w      *worker
 	stream string
-	want   int
+	own    int // slots of the caller's that the claims go to first
+	free   int // slots that were taken for them, while the edit ran
 	got    []*claim
 	full   bool // a step was at the limit of its concurrency
 }
@@ -49,8 +50,9 @@ func (c *claiming) gave() yield {
 	return nothing
 }
 
-// run claims up to want events of the stream, and gives back those that carry
-// our key although nobody here works on them.
+// run claims events of the stream for all free slots, and gives back those that
+// carry our key although nobody here works on them. The slots are taken here and
+// not before, since the edit may have to wait for a lease.
 func (c *claiming) run(s *eventstream.Stream) error {
 	c.reset()
 	pl := c.w.pipelines[s.Attr("definition")]
@@ -60,9 +62,10 @@ func (c *claiming) run(s *eventstream.Stream) error {
 	if err := c.giveBackStrays(s); err != nil {
 		return err
 	}
+	c.free = c.w.takeSlots()
 	now := c.w.p.scope.Now()
 	for e := range s.Claimable(now, c.w.place(s.Len())) {
-		if len(c.got) >= c.want {
+		if len(c.got) >= c.own+c.free {
 			return nil
 		}
 		step := pl.Step(e.Topic())
@@ -154,8 +157,27 @@ func (c *claiming) reset() {
 		c.w.delist(cl)
 		c.w.unreserve(cl.pipeline, cl.step)
 	}
-	c.got, c.full = nil, false
+	c.w.freeSlots(c.free)
+	c.got, c.free, c.full = nil, 0, false
 }
+
+// occupy puts what was claimed into its slots, when the edit is durable. It returns
+// the claim for the caller's own slot, or nil, and gives back the slots that are
+// left over.
+func (c *claiming) occupy(ctx context.Context) (own *claim) {
+	claims := c.got
+	if c.own > 0 && len(claims) > 0 {
+		own, claims = claims[0], claims[1:]
+	}
+	for _, cl := range claims {
+		c.w.handlers.Go(func() { c.w.occupy(ctx, cl) })
+	}
+	c.w.freeSlots(c.free - len(claims))
+	return own
+}
+
+// filled reports whether there was an event for every slot, and so perhaps more.
+func (c *claiming) filled() bool { return len(c.got) == c.own+c.free }
 
 func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {
 	cl := &claim{

@@ -63,23 +63,19 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		if w.lookForPause(ctx) {
 			return nil // the poll finds them again
 		}
-		free := w.takeSlots()
-		if free == 0 {
+		if w.full() {
 			return queue
 		}
 		name := queue[0]
 		queue = queue[1:]
-		claims, gave, err := w.claim(ctx, name, free)
-		w.freeSlots(free - len(claims))
-		if first := w.rest.note(name, gave); err != nil && first && ctx.Err() == nil {
+		c, err := w.claim(ctx, name)
+		if first := w.rest.note(name, c.gave()); err != nil && first && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
-		for _, cl := range claims {
-			w.handlers.Go(func() { w.occupy(handlerCtx, cl) })
-		}
-		if len(claims) == free {
+		if len(c.got) > 0 && c.filled() {
 			queue = append(queue, name)
 		}
+		c.occupy(handlerCtx)
 	}
 	return queue
 }
@@ -106,25 +102,27 @@ func (w *worker) freeSlots(n int) {
 	}
 }
 
-// claim claims up to n events of a stream.
-func (w *worker) claim(ctx context.Context, name string, n int) ([]*claim, yield, error) {
-	c := &claiming{w: w, stream: name, want: n}
+// claim claims events of a stream. It waits for the stream's lease only so long,
+// since other streams may have work, too.
+func (w *worker) claim(ctx context.Context, name string) (*claiming, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.p.timing.claim)
+	defer cancel()
+	c := &claiming{w: w, stream: name}
 	suspect := w.isSuspect(name)
 	_, err := w.p.edit(ctx, name, c.run)
-	if err != nil {
-		c.reset()
-		if errors.Is(err, scope.ErrOutcomeUnknown) {
-			w.setSuspect(name, true)
-		}
-		if errors.Is(err, ErrNoRun) {
-			return nil, nothing, nil
-		}
-		return nil, nothing, err
-	}
-	if suspect {
+	switch {
+	case err == nil && suspect:
 		w.setSuspect(name, false)
+	case err != nil:
+		c.reset()
 	}
-	return c.got, c.gave(), nil
+	if errors.Is(err, scope.ErrOutcomeUnknown) {
+		w.setSuspect(name, true)
+	}
+	if errors.Is(err, ErrNoRun) {
+		err = nil
+	}
+	return c, err
 }
 
 // poller looks for streams with events to claim.

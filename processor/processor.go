@@ -61,6 +61,7 @@ type timing struct {
 	idlePoll  time.Duration // between polls after a long time of nothing
 	sweep     time.Duration // between sweeps
 	lease     time.Duration // of workers and of the sweep
+	claim     time.Duration // how long a claim waits for the lease of a stream
 	outcome   time.Duration // how long an outcome is tried to be written
 	payloadIO time.Duration // how long a payload may take
 }
@@ -69,12 +70,12 @@ func timingOf(st store.Store) timing {
 	if store.IsLocal(st) {
 		return timing{
 			look: 10 * time.Millisecond, poll: 200 * time.Millisecond, idlePoll: 200 * time.Millisecond,
-			sweep: 2 * time.Second, lease: 15 * time.Second, outcome: time.Minute, payloadIO: time.Minute,
+			sweep: 2 * time.Second, lease: 15 * time.Second, claim: 2 * time.Second, outcome: time.Minute, payloadIO: time.Minute,
 		}
 	}
 	return timing{
 		poll: 2 * time.Second, idlePoll: 30 * time.Second,
-		sweep: 30 * time.Second, lease: 60 * time.Second, outcome: 2 * time.Minute, payloadIO: 5 * time.Minute,
+		sweep: 30 * time.Second, lease: 60 * time.Second, claim: 15 * time.Second, outcome: 2 * time.Minute, payloadIO: 5 * time.Minute,
 	}
 }
 

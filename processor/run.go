@@ -64,8 +64,8 @@ func call(ctx context.Context, h Handler, t *Task) (out Outcome, err error) {
 
 func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, why)) }
 
-// report writes the outcome of a claim and, in the same edit, claims the next
-// event for the slot. It returns that claim, or nil.
+// report writes the outcome of a claim and, in the same edit, claims events for its
+// slot and all free ones. It returns the claim for its slot, or nil.
 func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) *claim {
 	defer w.delist(cl)
 	w.unreserve(cl.pipeline, cl.step)
@@ -84,7 +84,7 @@ func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) 
 		w.setSuspect(cl.stream, true)
 		return nil
 	}
-	return w.write(editCtx, cl, verdict, log)
+	return w.write(editCtx, ctx, cl, verdict, log)
 }
 
 type logger interface {
@@ -92,25 +92,20 @@ type logger interface {
 	WarnContext(ctx context.Context, msg string, args ...any)
 }
 
-func (w *worker) write(ctx context.Context, cl *claim, v *verdict, log logger) *claim {
-	next := &claiming{w: w, stream: cl.stream}
-	if w.goesOn(cl.stream) {
-		next.want = 1
-	}
+func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, log logger) *claim {
+	next := &claiming{w: w, stream: cl.stream, own: 1}
+	goesOn := w.goesOn(cl.stream)
 	_, err := w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
 		if err := w.owns(s, cl.taskKey); err != nil {
 			return err
 		}
-		if err := v.apply(s, s.Event(cl.event)); err != nil {
+		if err := v.apply(s, s.Event(cl.event)); err != nil || !goesOn {
 			return err
 		}
 		return next.run(s)
 	})
 	if err == nil {
-		if len(next.got) > 0 {
-			return next.got[0]
-		}
-		return nil
+		return next.occupy(handlerCtx)
 	}
 	next.reset()
 	switch {
