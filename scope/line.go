@@ -25,8 +25,9 @@ type line struct {
 	held      *store.LeaseInfo        // the lease that is waited for, as last seen
 
 	// Of the goroutine that works.
-	current *batch
-	doc     *document // as committed; nil if it has to be read
+	current  *batch
+	together int       // edits of the batch before
+	doc      *document // as committed; nil if it has to be read
 }
 
 // join puts a job into the next batch of a blob and sees that someone works.
@@ -112,13 +113,56 @@ func (l *line) session() {
 // serve edits until nothing waits, or the time of the lease has come: then it
 // reports true.
 func (l *line) serve(t *tenure) (busy bool) {
-	for l.seal() || l.linger() {
+	for l.collect() {
 		l.process(t)
 		if time.Since(t.since) >= l.s.set.maxHold {
 			return true
 		}
 	}
 	return false
+}
+
+// collect takes over what waits, or what comes within a moment; false if nothing
+// does. Callers that shared an upload come back together, one just after the
+// other: the first of them does not begin the next upload for itself alone.
+func (l *line) collect() bool {
+	if l.current == nil && l.waiting() == 0 && !l.linger() {
+		return false
+	}
+	if l.together > 1 {
+		l.gather()
+	}
+	return l.seal()
+}
+
+// gatherStep is how long nothing has to come until it is taken that all have come,
+// and gatherLimit how long they are waited for at most.
+const (
+	gatherStep  = 50 * time.Microsecond
+	gatherLimit = time.Millisecond
+)
+
+// gather waits for those who come back together, as long as some do.
+func (l *line) gather() {
+	begin := time.Now()
+	for before := 0; before < l.together && time.Since(begin) < gatherLimit; {
+		n := l.waiting()
+		if n == before {
+			return
+		}
+		before = n
+		time.Sleep(gatherStep)
+	}
+}
+
+// waiting is how many edits wait.
+func (l *line) waiting() int {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.next == nil {
+		return 0
+	}
+	return len(l.next.jobs)
 }
 
 // seal takes over what waits as the current batch. From here on its edits run.
@@ -128,13 +172,17 @@ func (l *line) seal() bool {
 	if l.current == nil {
 		l.current, l.next = l.next, nil
 	}
-	return l.current != nil
+	if l.current == nil {
+		return false
+	}
+	l.together = len(l.current.jobs)
+	return true
 }
 
-// linger waits for an edit for a moment, and takes it over.
+// linger waits for an edit for a moment, and reports whether there is one.
 func (l *line) linger() bool {
 	if !l.lingers(true) {
-		return l.seal()
+		return l.waiting() > 0
 	}
 	timer := time.NewTimer(l.s.set.linger)
 	defer timer.Stop()
@@ -144,7 +192,7 @@ func (l *line) linger() bool {
 	case <-l.s.open.Done():
 	}
 	l.lingers(false)
-	return l.seal()
+	return l.waiting() > 0
 }
 
 // lingers begins or ends lingering; false if there is no need to begin.
