@@ -15,8 +15,8 @@ const (
 	// version of the schema. A change of the tables raises it.
 	version = 1
 
-	pageSize        = 8192 // bytes
-	checkpointPages = 512  // of log, after which they are moved to the file
+	pageSize        = 16384 // bytes
+	checkpointPages = 1024  // of log, after which they are moved to the file
 )
 
 // tables of version 1. The body is a table of its own, so that a lease operation
