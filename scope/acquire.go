@@ -23,6 +23,7 @@ type acquisition struct {
 	began    time.Time
 	polls    int
 	asked    bool      // once more after the wait
+	warned   bool      // that the wait is long
 	unsure   bool      // an acquire was not answered: the lease may be ours
 	troubled time.Time // since when the store does not answer; zero: it does
 	poll     backoff
@@ -164,9 +165,17 @@ func (a *acquisition) look(ctx context.Context) (*store.Info, error) {
 	return info, err
 }
 
+// longWait is when a wait for a lease is worth a word to the operator: whoever
+// edits is done long before.
+const longWait = 10 * time.Second
+
 func (a *acquisition) tell(l store.LeaseInfo) {
 	if a.seen != nil {
 		a.seen(l)
+	}
+	if !a.warned && time.Since(a.began) >= longWait {
+		a.warned = true
+		a.s.set.logger.Warn("still waiting", "err", a.held(l))
 	}
 }
 

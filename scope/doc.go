@@ -97,6 +97,9 @@
 //   - Anything against those who write with the ID of somebody else's lease, or
 //     break leases of living holders. What they do to a document is noticed
 //     (Stats.Bypassed) and never overwritten.
+//   - That a blob stays away which is deleted while a request to create it is under
+//     way: Create and the option to make an empty blob ask for it only if there is
+//     none, and after the deletion there is none.
 //   - That a lease which was granted by a delayed request, after its holder had given
 //     up, is released: it runs out.
 package scope

@@ -110,6 +110,15 @@ func (w *world) putMeta(body []byte, meta map[string]string) *store.Info {
 	return info
 }
 
+// putUnder writes the blob under a lease, past all faults.
+func (w *world) putUnder(lease, body string) {
+	w.t.Helper()
+	o := &store.PutOptions{Conditions: store.Conditions{LeaseID: lease}}
+	if _, err := w.in.Put(context.Background(), blob, []byte(body), o); err != nil {
+		w.t.Error(err)
+	}
+}
+
 func (w *world) get() *store.Object {
 	w.t.Helper()
 	object, err := w.in.Get(context.Background(), blob, nil)

@@ -440,6 +440,15 @@ func TestReports_ContentionIsNotLogged(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("a wait has logged\n%s", &log)
 		}
+
+		// One that lasts is worth a word, and no more.
+		time.Sleep(time.Second) // until the lease of the edit is released
+		stuck := hold(t, w.newScope(nil), nil)
+		time.AfterFunc(time.Minute, func() { stuck.Release(context.Background()) })
+		edit(t, s, add("b"))
+		if text := log.String(); strings.Count(text, "still waiting") != 1 || !strings.Contains(text, "is held by process") {
+			t.Errorf("a wait of a minute has logged\n%s\nwant once that the lease is held, and by whom", text)
+		}
 	})
 }
 

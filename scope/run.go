@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,8 @@ func (h *Held) Get(ctx context.Context) (*store.Object, error) {
 // Put replaces the content and the metadata of the blob, under the lease and if
 // the blob is as it was last read or written. A Put that was not answered is
 // settled: under the lease nobody else can have written. ErrOutcomeUnknown if the
-// lease was lost before that, or the store does not answer.
+// lease was lost before that, the store does not answer, or somebody who was given
+// the lease ID has written.
 func (h *Held) Put(ctx context.Context, body []byte, metadata map[string]string) error {
 	if err := h.usable(ctx); err != nil {
 		return err
@@ -134,12 +136,35 @@ func (h *Held) Put(ctx context.Context, body []byte, metadata map[string]string)
 			h.setETag(info.ETag)
 		}
 		return err
-	}, func(info *store.Info, err error) (done bool) {
-		if done = err == nil && info.ETag != o.IfMatch; done {
-			h.setETag(info.ETag)
+	}, func(ctx context.Context, info *store.Info, look error) (done bool, err error) {
+		if look != nil || info.ETag == o.IfMatch {
+			return false, nil
 		}
-		return done
+		return h.isOurs(ctx, info, body)
 	})
+}
+
+// errTwin: somebody wrote with our lease ID.
+var errTwin = errors.New("somebody else who knows the lease ID has written")
+
+// isOurs reports whether content that appeared under our lease is what we wrote.
+// Whoever shares the lease ID on purpose may have written it just as well.
+func (h *Held) isOurs(ctx context.Context, info *store.Info, body []byte) (bool, error) {
+	var object *store.Object
+	err := within(ctx, h.l.s.set.call, func(ctx context.Context) (err error) {
+		object, err = h.l.s.st.Get(ctx, h.l.blob, &store.Conditions{LeaseID: h.l.id, IfMatch: info.ETag})
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrConditionNotMet):
+		return false, errTwin
+	case err != nil:
+		return false, nil // another look will tell
+	case !bytes.Equal(object.Body, body):
+		return false, errTwin
+	}
+	h.setETag(object.ETag)
+	return true, nil
 }
 
 // Delete removes the blob, under the lease and if it is as it was last read or
@@ -154,8 +179,8 @@ func (h *Held) Delete(ctx context.Context) error {
 	}
 	return h.write(ctx, "delete", func(ctx context.Context) error {
 		return h.l.s.st.Delete(ctx, h.l.blob, c)
-	}, func(_ *store.Info, err error) (done bool) {
-		return missing(err)
+	}, func(_ context.Context, _ *store.Info, look error) (done bool, err error) {
+		return missing(look), nil
 	})
 }
 
@@ -170,8 +195,10 @@ func (h *Held) usable(ctx context.Context) error {
 
 // write does a conditional write until its outcome is known. After one that was
 // not answered it looks, under the lease, since nobody else can have written as
-// long as that is ours; done says what the look shows.
-func (h *Held) write(ctx context.Context, op string, do func(context.Context) error, done func(*store.Info, error) bool) error {
+// long as that is ours; settle says what the look shows. An error of it says that
+// the outcome cannot be found out.
+func (h *Held) write(ctx context.Context, op string, do func(context.Context) error,
+	settle func(context.Context, *store.Info, error) (done bool, err error)) error {
 	s := h.l.s
 	retry := backoff{waits: s.set.retry}
 	sent := false // a write was not answered, and may still arrive
@@ -186,8 +213,11 @@ func (h *Held) write(ctx context.Context, op string, do func(context.Context) er
 			return h.refused(op, err)
 		case sent:
 			info, look := h.look(ctx)
-			if done(info, look) {
+			switch done, err := settle(ctx, info, look); {
+			case done:
 				return nil
+			case err != nil:
+				return &OutcomeError{op, h.l.blob, err}
 			}
 			if look != nil && !passing(look) {
 				return &OutcomeError{op, h.l.blob, h.refused(op, look)}

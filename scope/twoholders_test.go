@@ -463,6 +463,41 @@ func TestTwoHolders_SameID(t *testing.T) {
 	})
 }
 
+// A write under a shared ID is not answered, and by the time it is asked about the
+// twin has written.
+func TestTwoHolders_SameIDUnanswered(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		writes []string // what is written by the time of the look
+		want   error
+	}{
+		{"ours came to nothing", []string{"the twin's"}, scope.ErrOutcomeUnknown},
+		{"ours was overwritten", []string{"ours", "twin"}, scope.ErrOutcomeUnknown},
+		{"the same bytes", []string{"ours"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				s := w.newScope(nil)
+				err := s.Run(t.Context(), blob, func(ctx context.Context, h *scope.Held) error {
+					w.once("put", func() (bool, error) {
+						for _, body := range test.writes {
+							w.putUnder(h.ID(), body)
+						}
+						return false, errReset
+					})
+					return put("ours")(ctx, h)
+				}, nil)
+				if test.want != nil {
+					wantErr(t, "Run()", err, test.want)
+				} else if err != nil {
+					t.Errorf("Run() = %v", err)
+				}
+				w.wantBody(test.writes[len(test.writes)-1])
+			})
+		})
+	}
+}
+
 // A lease is adopted by its ID while the holder that had been taken for dead lives.
 func TestTwoHolders_AdoptedFromTheLiving(t *testing.T) {
 	contest(t, func(t *testing.T, w *world, l *ledger) {
