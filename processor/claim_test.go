@@ -1,0 +1,77 @@
+package processor_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// A stream whose lease somebody holds, by hand or for good, holds up its own work
+// and no other.
+func TestWork_GoesOnBesideALeasedStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.process(nil)
+		pl := squares(t, square)
+		p.start(pl, "held", 4)
+		lease, err := w.st.Lease(t.Context(), processor.BlobOf("held"), &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.LeaseInfinite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.work(nil, pl)
+		for _, name := range []string{"a", "b"} {
+			begin := time.Now()
+			wantEnd(t, p.run(pl, name, 4), eventstream.Completed, false, "30")
+			if d := time.Since(begin); d > 10*time.Second {
+				t.Errorf("run %q took %v beside one that is leased", name, d)
+			}
+		}
+		_, err = w.st.Lease(t.Context(), processor.BlobOf("held"), &store.LeaseRequest{Action: store.LeaseRelease, ID: lease.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, p.await("held"), eventstream.Completed, false, "30")
+	})
+}
+
+// puts counts the writes of one blob.
+type puts struct {
+	store.Store
+	blob string
+	n    atomic.Int32
+}
+
+func (s *puts) Local() bool { return true }
+
+func (s *puts) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
+	if name == s.blob {
+		s.n.Add(1)
+	}
+	return s.Store.Put(ctx, name, body, o)
+}
+
+// One commit carries a split and the claims of its branches for all slots; the next
+// ones the outcomes of all handlers and what they go on with.
+func TestWork_CommitsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		counted := &puts{Store: w.st, blob: processor.BlobOf("r")}
+		p := w.processOn(counted, nil)
+		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+			time.Sleep(time.Second)
+			return square(ctx, task)
+		})
+		p.work(&processor.WorkOptions{Slots: 50}, pl)
+		wantEnd(t, p.run(pl, "r", 200), eventstream.Completed, false, "2686700")
+		// Start, claim, split; the outcomes of four rounds; claim and outcome of the sum.
+		if n := counted.n.Load(); n > 12 {
+			t.Errorf("200 branches in 50 slots took %d commits, want about 9", n)
+		}
+	})
+}
