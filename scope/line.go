@@ -26,8 +26,9 @@ type line struct {
 
 	// Of the goroutine that works.
 	current  *batch
-	together int       // edits of the batch before
-	doc      *document // as committed; nil if it has to be read
+	together int           // edits of the batch before
+	hold     time.Duration // how long the lease is kept while edits wait
+	doc      *document     // as committed; nil if it has to be read
 }
 
 // join puts a job into the next batch of a blob and sees that someone works.
@@ -102,6 +103,7 @@ func (l *line) session() {
 		l.refuse(err)
 		return
 	}
+	l.adjustHold(t)
 	busy := l.serve(t)
 	t.end()
 	if busy && l.s.set.strategy == Leased {
@@ -110,12 +112,25 @@ func (l *line) session() {
 	}
 }
 
+// longHold is how many times MaxHold a lease is kept where nobody else asks for it.
+const longHold = 5
+
+// adjustHold keeps the lease twice as long as before if nobody has written since
+// we released it, and only for MaxHold if somebody has.
+func (l *line) adjustHold(t *tenure) {
+	alone := t.lease != nil && l.doc != nil && l.doc.etag == t.etag
+	if l.hold = 2 * l.hold; !alone || l.hold == 0 {
+		l.hold = l.s.set.maxHold
+	}
+	l.hold = min(l.hold, longHold*l.s.set.maxHold)
+}
+
 // serve edits until nothing waits, or the time of the lease has come: then it
 // reports true.
 func (l *line) serve(t *tenure) (busy bool) {
 	for l.collect() {
 		l.process(t)
-		if time.Since(t.since) >= l.s.set.maxHold {
+		if time.Since(t.since) >= l.hold {
 			return true
 		}
 	}

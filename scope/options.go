@@ -63,7 +63,8 @@ type Options struct {
 	// this library goes back to: few requests, long waits.
 	ArticleWait bool
 
-	// MaxHold is how long edits keep a lease while more of them wait. Default:
+	// MaxHold is how long edits keep a lease while more of them wait; where nobody
+	// else has written after a release, ever longer, up to five times that. Default:
 	// 20 ms, 1 s.
 	MaxHold time.Duration
 	// Linger is how long edits keep a lease although none waits: the next one is
