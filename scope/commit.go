@@ -107,6 +107,7 @@ func (l *line) succeed(t *tenure, doc *document) {
 		if j.succeeded() {
 			j.result.ETag, j.result.Batch, j.result.committed = doc.etag, size, doc.stored
 			j.result.Polls = t.polls()
+			l.s.stats.waited(j.result.Waited)
 		}
 	}
 }

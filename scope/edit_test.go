@@ -244,8 +244,8 @@ func TestEdit_GroupCommit(t *testing.T) {
 		if puts, leases := w.count("put"), w.count("acquire"); puts != 2 || leases > 2 {
 			t.Errorf("%d uploads under %d leases for 50 edits, want 2", puts, leases)
 		}
-		if got := s.Stats(); got.Edits != 50 || got.Commits != 2 {
-			t.Errorf("Stats() = %+v, want 50 edits and 2 commits", got)
+		if got := s.Stats(); got.Edits != 50 || got.Commits != 2 || got.LongestWait.Truncate(100*time.Millisecond) != time.Second {
+			t.Errorf("Stats() = %+v, want 50 edits and 2 commits, and a longest wait of one upload", got)
 		}
 	})
 }

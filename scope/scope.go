@@ -111,10 +111,25 @@ type Stats struct {
 	Bypassed  int64 // commits refused because someone wrote without our lease
 	Unknown   int64 // commits that were not answered, or refused as too many
 	Unsettled int64 // of which it stayed unknown what became of them
+
+	// LongestWait is the longest Result.Waited of an edit that succeeded.
+	LongestWait time.Duration
 }
 
 type counters struct {
 	edits, commits, reads, acquires, refused, renewals, lost, reruns, bypassed, unknown, unsettled atomic.Int64
+
+	longestWait atomic.Int64
+}
+
+// waited notes how long an edit waited.
+func (c *counters) waited(d time.Duration) {
+	for {
+		longest := c.longestWait.Load()
+		if int64(d) <= longest || c.longestWait.CompareAndSwap(longest, int64(d)) {
+			return
+		}
+	}
 }
 
 // Stats returns the counts.
@@ -124,5 +139,6 @@ func (s *Scope) Stats() Stats {
 		Edits: c.edits.Load(), Commits: c.commits.Load(), Reads: c.reads.Load(),
 		Acquires: c.acquires.Load(), Refused: c.refused.Load(), Renewals: c.renewals.Load(), Lost: c.lost.Load(),
 		Reruns: c.reruns.Load(), Bypassed: c.bypassed.Load(), Unknown: c.unknown.Load(), Unsettled: c.unsettled.Load(),
+		LongestWait: time.Duration(c.longestWait.Load()),
 	}
 }
