@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"cmd/internal/cli":         {"..."},
 	"cmd/internal/archtest":    {},
 	"cmd/leasestream":          {"cmd/internal/cli"},
+	"cmd/leasebench/...":       {"..."},
 	"samples/...":              {"..."},
 }
 
@@ -47,8 +48,8 @@ var allowed = map[string][]string{
 var only = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/...": {"scope/store/azurestore"},
 	"modernc.org/sqlite/...":                {"scope/store/sqlitestore"},
-	"github.com/spf13/cobra/...":            {"cmd/internal/cli"},
-	"github.com/antchfx/...":                {"eventstream", "xpath"},
+	"github.com/spf13/cobra/...":            {"cmd/internal/cli", "cmd/leasebench"},
+	"github.com/antchfx/...":                {"eventstream", "xpath", "cmd/leasebench/..."},
 	"github.com/itchyny/gojq/...":           {"processor/pipeline"},
 	"github.com/goccy/go-yaml/...":          {"processor/pipeline"},
 }
