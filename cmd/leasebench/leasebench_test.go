@@ -97,6 +97,9 @@ func TestUsage(t *testing.T) {
 		{"fanout", "--n", "0"},
 		{"fanout", "--processes", "2", "--store", "mem:"},
 		{"fanout", "more"},
+		{"scope", "--style", "theirs"},
+		{"scope", "--workers", "0"},
+		{"scope", "--store", "mem:"},
 		{"unknown"},
 	} {
 		if out, err := benchError(t, args...); err == nil || out != "" {
