@@ -100,6 +100,7 @@ func TestUsage(t *testing.T) {
 		{"scope", "--style", "theirs"},
 		{"scope", "--workers", "0"},
 		{"scope", "--store", "mem:"},
+		{"model", "--events", "4"},
 		{"unknown"},
 	} {
 		if out, err := benchError(t, args...); err == nil || out != "" {
