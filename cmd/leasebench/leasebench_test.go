@@ -101,6 +101,7 @@ func TestUsage(t *testing.T) {
 		{"scope", "--workers", "0"},
 		{"scope", "--store", "mem:"},
 		{"model", "--events", "4"},
+		{"exec", "--n", "0"},
 		{"unknown"},
 	} {
 		if out, err := benchError(t, args...); err == nil || out != "" {

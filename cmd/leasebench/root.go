@@ -25,7 +25,7 @@ beside them, since every commit to a SQLite file waits for one.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newFanout(), newFanoutProcess(), newScope(), newModel())
+	root.AddCommand(newFanout(), newFanoutProcess(), newScope(), newModel(), newExec())
 	return root
 }
 
