@@ -97,6 +97,8 @@ func checkReadable(name, value string) (err error) {
 		_, err = ParseDuration(value)
 	case "attempt", "failures":
 		_, err = decodeCount(name, value)
+	case "limits":
+		_, err = parseLimits(value)
 	}
 	return err
 }

@@ -22,6 +22,7 @@ type Summary struct {
 	OK, Failed int            // branches of the root thread's last split
 	Ready      map[string]int // events in init, not delayed, by step; nil: unknown
 	Running    map[string]int // events that workers handle, by step; nil: unknown
+	Limits     map[string]int // of Running, where they were changed, by step; 0: no limit; nil: unknown
 	Due        time.Time      // earliest due time or timeout; zero: none
 	Deadline   time.Time      // of the run; zero: none
 	Paused     bool
@@ -36,7 +37,7 @@ func (s *Stream) Summary() Summary {
 		Run: s.Run(), Pipeline: s.Attr("pipeline"), Definition: s.Attr("definition"), Input: s.Attr("input"),
 		Done: p.Done(), Total: p.Total, Paused: s.pausedRun, Due: s.NextWake(),
 		Deadline: parseOptional(s.Attr("deadline")), Updated: s.now,
-		Ready: map[string]int{}, Running: map[string]int{},
+		Ready: map[string]int{}, Running: map[string]int{}, Limits: s.Limits(),
 	}
 	sum.Status, sum.WithError = s.Status()
 	for _, t := range s.topics {
@@ -64,9 +65,12 @@ func (s *Stream) lastSplit() *Event {
 	return e
 }
 
-// maxCounts bounds the counts by step in the metadata, which Azure limits to
-// 8 KiB in all.
-const maxCounts = 2 << 10
+// maxCounts and maxLimits bound the counts by step in the metadata, which Azure
+// limits to 8 KiB in all.
+const (
+	maxCounts = 2 << 10
+	maxLimits = 512
+)
 
 // Metadata is the summary as it stands with the blob.
 func (sum Summary) Metadata() map[string]string {
@@ -75,8 +79,9 @@ func (sum Summary) Metadata() map[string]string {
 		"progress": fmt.Sprintf("%d/%d", sum.Done, sum.Total),
 		"ok":       strconv.Itoa(sum.OK),
 		"failed":   strconv.Itoa(sum.Failed),
-		"ready":    formatCounts(sum.Ready),
-		"running":  formatCounts(sum.Running),
+		"ready":    formatCounts(sum.Ready, maxCounts),
+		"running":  formatCounts(sum.Running, maxCounts),
+		"limits":   formatCounts(sum.Limits, maxLimits),
 		"run":      sum.Run,
 		"pipeline": sum.Pipeline, "definition": sum.Definition, "input": sum.Input,
 		"due": formatOptional(sum.Due), "deadline": formatOptional(sum.Deadline),
@@ -120,18 +125,15 @@ func ParseSummary(meta map[string]string) (Summary, bool) {
 		}
 	}
 	sum.Ready, sum.Running = parseCounts(meta["ready"]), parseCounts(meta["running"])
+	sum.Limits = parseCounts(meta["limits"])
 	return sum, true
 }
 
 // tooMany stands for counts that did not fit.
 const tooMany = "*"
 
-func formatCounts(counts map[string]int) string {
-	values := url.Values{}
-	for name, n := range counts {
-		values.Set(name, strconv.Itoa(n))
-	}
-	if text := values.Encode(); len(text) <= maxCounts {
+func formatCounts(counts map[string]int, longest int) string {
+	if text := encodeCounts(counts); len(text) <= longest {
 		return text
 	}
 	return tooMany

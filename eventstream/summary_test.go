@@ -26,9 +26,10 @@ func TestSummary(t *testing.T) {
 	r.abort("03.00")
 	r.edit(func() error { return r.Claim(r.Event("04.00"), "w", "timeout", "1m") })
 	r.edit(func() error { return r.Update(r.Event("06.00"), "due", "2027-01-01T00:00:00Z") })
+	r.edit(func() error { return r.SetLimit("B", 3, "ann") })
 	want := eventstream.Summary{
 		Run: "r1", Pipeline: "p q&=", Definition: "sha256:d", Input: "sha256:i", Status: eventstream.Inprocess,
-		Done: 3, Total: 7, OK: 2, Failed: 1, Ready: map[string]int{"B": 1}, Running: map[string]int{"B": 1},
+		Done: 3, Total: 7, OK: 2, Failed: 1, Ready: map[string]int{"B": 1}, Running: map[string]int{"B": 1}, Limits: map[string]int{"B": 3},
 		Due: r.Event("04.00").Time("started").Add(time.Minute), Deadline: epoch.Add(time.Hour), Created: epoch, Updated: r.now,
 	}
 	if got := r.Summary(); !reflect.DeepEqual(got, want) {

@@ -27,6 +27,9 @@ func (s *Stream) Validate() []Problem {
 	if len(s.events) == 0 {
 		report("", "the stream has no event")
 	}
+	if _, err := parseLimits(s.Attr("limits")); err != nil {
+		report("", "%v", err)
+	}
 	for _, e := range s.events {
 		for _, err := range e.attrErrors() {
 			report(e.id, "%v", err)
