@@ -86,11 +86,20 @@ func lineEnds(s string) string {
 }
 
 func (c childSpan) payload() Payload {
-	if ref := c.attr("ref"); ref != "" {
-		size, _ := strconv.ParseInt(c.attr("bytes"), 10, 64)
-		return Payload{Ref: ref, Bytes: size, SHA256: c.attr("sha256")}
+	if p := c.reference(); p.Ref != "" {
+		return p
 	}
 	return Payload{JSON: []byte(c.text())}
+}
+
+// reference is the blob that an element refers to; its Ref is "" if there is none.
+func (c childSpan) reference() Payload {
+	ref := c.attr("ref")
+	if ref == "" {
+		return Payload{}
+	}
+	size, _ := strconv.ParseInt(c.attr("bytes"), 10, 64)
+	return Payload{Ref: ref, Bytes: size, SHA256: c.attr("sha256")}
 }
 
 // child is a change to the child elements of an event: the element that takes

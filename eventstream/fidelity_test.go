@@ -204,12 +204,17 @@ func TestEvent_Payload(t *testing.T) {
 			return errors.Join(
 				r.SetCursor(r.Root(), eventstream.JSON([]byte(`{"line": 7}`))),
 				r.Fail(r.Root(), eventstream.Attempt{N: 1, Error: "a", Detail: "b"}),
-				r.Fail(r.Root(), eventstream.Attempt{N: 2, Error: "c\td"}))
+				r.Fail(r.Root(), eventstream.Attempt{N: 2, Error: "c\td"}),
+				r.Fail(r.Root(), eventstream.Attempt{N: 3, Error: "e", Detail: "f", Ref: "payload/r/00.log", Bytes: 9, SHA256: "ab"}))
 		})
 		if got := string(r.Root().Cursor()); got != `{"line":7}` {
 			t.Errorf("Cursor() = %s", got)
 		}
-		want := []eventstream.Attempt{{N: 1, Error: "a", Detail: "b"}, {N: 2, Error: "c\td"}}
+		want := []eventstream.Attempt{
+			{N: 1, Error: "a", Detail: "b"},
+			{N: 2, Error: "c\td"},
+			{N: 3, Error: "e", Detail: "f", Ref: "payload/r/00.log", Bytes: 9, SHA256: "ab"},
+		}
 		if got := r.Root().Attempts(); !slices.Equal(got, want) {
 			t.Errorf("Attempts() = %v, want %v", got, want)
 		}

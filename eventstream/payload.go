@@ -26,14 +26,9 @@ func (p *Payload) element(name string) (string, error) {
 	var b strings.Builder
 	b.WriteString("<" + name)
 	if p.Ref != "" {
-		for _, value := range []string{p.Ref, p.SHA256} {
-			if err := checkValue(value); err != nil {
-				return "", fmt.Errorf("ref of %s: %w", name, err)
-			}
+		if err := p.writeRef(&b); err != nil {
+			return "", fmt.Errorf("ref of %s: %w", name, err)
 		}
-		writeAttr(&b, "ref", p.Ref)
-		writeAttr(&b, "bytes", strconv.FormatInt(p.Bytes, 10))
-		writeAttr(&b, "sha256", p.SHA256)
 		b.WriteString("/>")
 		return b.String(), nil
 	}
@@ -46,6 +41,19 @@ func (p *Payload) element(name string) (string, error) {
 	writeText(&b, text)
 	b.WriteString("</" + name + ">")
 	return b.String(), nil
+}
+
+// writeRef writes the attributes that refer to a blob.
+func (p *Payload) writeRef(b *strings.Builder) error {
+	for _, value := range []string{p.Ref, p.SHA256} {
+		if err := checkValue(value); err != nil {
+			return err
+		}
+	}
+	writeAttr(b, "ref", p.Ref)
+	writeAttr(b, "bytes", strconv.FormatInt(p.Bytes, 10))
+	writeAttr(b, "sha256", p.SHA256)
+	return nil
 }
 
 // compactJSON gives JSON without white space, with \u escapes for the
@@ -87,7 +95,10 @@ func (e *Event) Attempts() []Attempt {
 	for c := range e.children() {
 		if c.name == "Attempt" {
 			n, _ := strconv.Atoi(c.attr("n"))
-			attempts = append(attempts, Attempt{N: n, Error: c.attr("error"), Detail: c.text()})
+			log := c.reference()
+			attempts = append(attempts, Attempt{
+				N: n, Error: c.attr("error"), Detail: c.text(), Ref: log.Ref, Bytes: log.Bytes, SHA256: log.SHA256,
+			})
 		}
 	}
 	return attempts
@@ -98,21 +109,36 @@ type Attempt struct {
 	N      int    // the attempt's number
 	Error  string // why
 	Detail string // such as the last of what the program wrote; may be empty
+
+	// The blob with the log of the attempt, if it was kept.
+	Ref    string
+	Bytes  int64  // size of the blob's content
+	SHA256 string // of the blob's content, in hex
 }
 
-func (a Attempt) element() string {
+// Log is the log of the attempt; false if none was kept.
+func (a Attempt) Log() (Payload, bool) {
+	return Payload{Ref: a.Ref, Bytes: a.Bytes, SHA256: a.SHA256}, a.Ref != ""
+}
+
+func (a Attempt) element() (string, error) {
 	var b strings.Builder
 	b.WriteString("<Attempt")
 	writeAttr(&b, "n", strconv.Itoa(a.N))
 	writeAttr(&b, "error", validText(a.Error))
+	if log, ok := a.Log(); ok {
+		if err := log.writeRef(&b); err != nil {
+			return "", fmt.Errorf("ref of Attempt: %w", err)
+		}
+	}
 	if a.Detail == "" {
 		b.WriteString("/>")
-		return b.String()
+		return b.String(), nil
 	}
 	b.WriteByte('>')
 	writeText(&b, validText(a.Detail))
 	b.WriteString("</Attempt>")
-	return b.String()
+	return b.String(), nil
 }
 
 // validText replaces what XML cannot carry. It is for text that comes from

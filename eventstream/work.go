@@ -127,8 +127,11 @@ func (s *Stream) Fail(e *Event, attempt Attempt) error {
 	if err := s.open(e, "record a failure of"); err != nil {
 		return err
 	}
-	s.apply(e, []change{set("failures", strconv.Itoa(e.Failures()+1))},
-		child{name: "Attempt", raw: attempt.element(), isNew: true})
+	raw, err := attempt.element()
+	if err != nil {
+		return fmt.Errorf("event %s: %w", e.id, err)
+	}
+	s.apply(e, []change{set("failures", strconv.Itoa(e.Failures()+1))}, child{name: "Attempt", raw: raw, isNew: true})
 	return nil
 }
 
