@@ -37,7 +37,8 @@ type claiming struct {
 	own    int // slots of the caller's that the claims go to first
 	free   int // slots that were taken for them, while the edit ran
 	got    []*claim
-	full   bool // a step was at the limit of its concurrency
+	full   bool           // a step was at the limit of its concurrency in this worker
+	limits map[string]int // of the run
 }
 
 func (c *claiming) gave() yield {
@@ -62,6 +63,7 @@ func (c *claiming) run(s *eventstream.Stream) error {
 	if err := c.giveBackStrays(s); err != nil {
 		return err
 	}
+	c.limits = s.Limits()
 	c.free = c.w.takeSlots()
 	now := c.w.p.scope.Now()
 	for e := range s.Claimable(now, c.w.place(s.Len())) {
@@ -86,6 +88,9 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	spent := e.Failures() >= step.Retry.attempts()
 	if spent && step.OnFailure == "" {
 		return s.Abort(e, "", lastError(e))
+	}
+	if !step.hasRoom(c.limits, s.Running(step.Name)) {
+		return nil // there is none before the stream changes, and then it is found again
 	}
 	if !c.w.reserve(pl, step) {
 		c.full = true

@@ -315,12 +315,7 @@ func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
 	case !summary.Due.IsZero() && !summary.Due.After(w.p.scope.Now()):
 		return true
 	}
-	for step := range summary.Ready {
-		if pl.Step(step) != nil {
-			return true
-		}
-	}
-	return false
+	return pl.canTake(summary)
 }
 
 // followSteer stops handlers whose events were canceled, when somebody steered

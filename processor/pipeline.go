@@ -36,6 +36,9 @@ type Step struct {
 	// Concurrency is how many of the step one worker runs at a time; 0: as many
 	// as it has slots.
 	Concurrency int
+	// RunConcurrency is how many of the step all workers together run at a time in
+	// one run; 0: as many as there are. [Processor.SetLimit] changes it for a run.
+	RunConcurrency int
 	// OnFailure is the step that an event hands on to, with its input and error,
 	// when its retries are spent or its handler aborts; "" aborts the branch.
 	OnFailure string
@@ -89,7 +92,7 @@ func (p *Pipeline) check(step Step, i int) error {
 		return fmt.Errorf("step %q is given twice", step.Name)
 	case step.Handler == nil:
 		return fmt.Errorf("step %q has no handler", step.Name)
-	case step.Timeout < 0 || step.Delay < 0 || step.Concurrency < 0 || step.Retry.Attempts < 0 || step.Retry.Backoff < 0 || step.Retry.Max < 0:
+	case step.Timeout < 0 || step.Delay < 0 || step.Concurrency < 0 || step.RunConcurrency < 0 || step.Retry.Attempts < 0 || step.Retry.Backoff < 0 || step.Retry.Max < 0:
 		return fmt.Errorf("step %q has a negative setting", step.Name)
 	case step.OnFailure != "" && p.Step(step.OnFailure) == nil:
 		return fmt.Errorf("step %q: on_failure names %q, which does not exist", step.Name, step.OnFailure)

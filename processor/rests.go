@@ -40,7 +40,7 @@ type yield int
 
 const (
 	nothing yield = iota
-	limited       // nothing, but only because a step is at the limit of its concurrency
+	limited       // nothing, but only because a step is at the limit of its concurrency in this worker
 	some
 )
 
