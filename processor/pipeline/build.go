@@ -20,12 +20,13 @@ func (f *file) build(settings *Options) []processor.Step {
 	steps := make([]processor.Step, len(f.steps))
 	for i, s := range f.steps {
 		steps[i] = processor.Step{
-			Name:        s.name.text,
-			Handler:     f.handler(s, settings),
-			Timeout:     s.timeout,
-			Retry:       s.retry,
-			Concurrency: s.concurrency,
-			OnFailure:   s.onFailure.text,
+			Name:           s.name.text,
+			Handler:        f.handler(s, settings),
+			Timeout:        s.timeout,
+			Retry:          s.retry,
+			Concurrency:    s.concurrency.worker,
+			RunConcurrency: s.concurrency.run,
+			OnFailure:      s.onFailure.text,
 		}
 	}
 	return steps

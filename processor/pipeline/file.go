@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
 )
@@ -45,8 +47,12 @@ type step struct {
 
 	timeout     time.Duration
 	retry       processor.Retry
-	concurrency int
+	concurrency concurrency
 }
+
+// concurrency is what a file says about how many of a step run at a time; 0 for
+// no limit.
+type concurrency struct{ worker, run int }
 
 // split is what a file says about the split that a step ends in.
 type split struct {
@@ -130,7 +136,7 @@ func (s *step) fields() []field {
 		{"delay", func(v value) { s.delay = v.duration() }},
 		{"timeout", func(v value) { s.timeout = v.duration() }},
 		{"retry", s.readRetry},
-		{"concurrency", func(v value) { s.concurrency = v.count() }},
+		{"concurrency", func(v value) { s.concurrency = v.concurrency() }},
 	}
 }
 
@@ -181,6 +187,31 @@ func (s *step) readRetry(v value) {
 	if longest := orDefault(s.retry.Max, 30*time.Second); s.retry.Backoff > longest {
 		v.wrong("backoff %s is longer than max, %s", s.retry.Backoff, longest)
 	}
+}
+
+// concurrency reads a count, which is that of one worker, or the counts of one
+// worker and of the whole run.
+func (v value) concurrency() (c concurrency) {
+	switch v.node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+	case *ast.SequenceNode:
+		v.wrong("want a whole number from 1, or worker and run, got a list")
+		return c
+	default:
+		c.worker = v.count()
+		return c
+	}
+	given := v.mapping(
+		field{"worker", func(v value) { c.worker = v.count() }},
+		field{"run", func(v value) { c.run = v.count() }},
+	)
+	switch {
+	case len(given) == 0:
+		v.wrong("want worker, run or both")
+	case c.run > 0 && c.worker > c.run:
+		v.wrong("worker, %d, is more than run, %d, and has no effect", c.worker, c.run)
+	}
+	return c
 }
 
 func orDefault(d, standard time.Duration) time.Duration {

@@ -91,8 +91,15 @@ func TestLoad_Settings(t *testing.T) {
 	if got := fmt.Sprintf("%+v", *count); got != fmt.Sprintf("%+v", want) {
 		t.Errorf("Count = %s, want %+v", got, want)
 	}
-	if got := p.Step("Work").OnFailure; got != "Report" {
+	work := p.Step("Work")
+	if got := work.OnFailure; got != "Report" {
 		t.Errorf("OnFailure = %q, want Report", got)
+	}
+	if work.Concurrency != 4 || work.RunConcurrency != 20 {
+		t.Errorf("concurrency = %d a worker, %d a run, want 4, 20", work.Concurrency, work.RunConcurrency)
+	}
+	if again := p.Step("Again"); again.Concurrency != 0 || again.RunConcurrency != 100 {
+		t.Errorf("concurrency = %d a worker, %d a run, want 0, 100", again.Concurrency, again.RunConcurrency)
 	}
 	if got := p2.Steps()[0].Name; got != "Folders" {
 		t.Errorf("first step = %q, want Folders", got)

@@ -100,6 +100,7 @@ var inner = map[string]string{
 	"to": "split", "join": "split", "policy": "split", "batch": "split",
 	"attempts": "retry", "backoff": "retry", "max": "retry",
 	"url": "http", "headers": "http",
+	"worker": "concurrency", "run": "concurrency",
 }
 
 // instead says what to do about an unknown key.
