@@ -60,6 +60,10 @@ func enqueue(queue []string, names ...string) []string {
 // less has no more.
 func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string {
 	for len(queue) > 0 && ctx.Err() == nil {
+		w.lookForSlots(ctx)
+		if w.drained() {
+			return queue
+		}
 		if w.lookForPause(ctx) {
 			return nil // the poll finds them again
 		}
@@ -78,28 +82,6 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		c.occupy(handlerCtx)
 	}
 	return queue
-}
-
-// takeSlots takes all free slots, freeSlots gives some back.
-func (w *worker) takeSlots() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	free := w.slots - w.busy
-	w.busy = w.slots
-	return free
-}
-
-func (w *worker) freeSlots(n int) {
-	if n == 0 {
-		return
-	}
-	w.mu.Lock()
-	w.busy -= n
-	w.mu.Unlock()
-	select {
-	case w.freed <- struct{}{}:
-	default:
-	}
 }
 
 // claim claims events of a stream. It waits for the stream's lease only so long,
@@ -165,7 +147,7 @@ func (p *poller) look(ctx context.Context) []string {
 	}
 	p.last = time.Now()
 	names, due := p.w.list(ctx)
-	p.pace(len(names) > 0)
+	p.pace(len(names) > 0 && !p.w.drained())
 	if !due.IsZero() {
 		p.wait = min(p.wait, max(due.Sub(p.w.p.scope.Now()), p.w.p.timing.poll))
 	}
@@ -236,12 +218,6 @@ func (w *worker) setAllPaused(paused bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.allPaused = paused
-}
-
-func (w *worker) full() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.busy >= w.slots
 }
 
 func (w *worker) busyNow() bool {

@@ -51,6 +51,22 @@ func nameOf(blob string) (string, bool) {
 	return name, ok && nameForm.MatchString(name)
 }
 
+func workerBlob(id string) string   { return workerPrefix + id }
+func settingsBlob(id string) string { return workerBlob(id) + settingsSuffix }
+func logBlob(id string) string      { return workerBlob(id) + logSuffix }
+
+// checkWorkerID reports whether a worker can have an ID: any name but those that
+// could be taken for what lies beside a worker's blob.
+func checkWorkerID(id string) error {
+	if err := CheckName(id); err != nil {
+		return fmt.Errorf("worker id: %w", err)
+	}
+	if _, ok := workerOf(workerBlob(id)); !ok {
+		return fmt.Errorf("worker id: %w %q: it must not end in %s or %s", ErrName, id, settingsSuffix, logSuffix)
+	}
+	return nil
+}
+
 // workerOf is the worker whose blob has the given name; false for what lies
 // beside it.
 func workerOf(blob string) (id string, ok bool) {

@@ -134,28 +134,10 @@ const (
 	garbageEvery = time.Hour
 )
 
-// collectGarbage removes payloads that no document refers to, and the blobs of
-// dead workers.
+// collectGarbage removes payloads that no document refers to, and what dead
+// workers left.
 func (p *Processor) collectGarbage(ctx context.Context) error {
 	return errors.Join(p.collectWorkers(ctx), p.collectPayloads(ctx))
-}
-
-func (p *Processor) collectWorkers(ctx context.Context) error {
-	before := p.scope.Now().Add(-garbageAge)
-	for info, err := range p.scope.Store().List(ctx, workerPrefix) {
-		if err != nil {
-			return err
-		}
-		if info.Lease.State.Locked() || info.LastModified.After(before) {
-			continue
-		}
-		// Without a lease ID it goes only if nobody has the lease.
-		err := p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: info.ETag})
-		if err != nil && !isChanged(err) {
-			return err
-		}
-	}
-	return nil
 }
 
 func isChanged(err error) bool {
@@ -226,6 +208,11 @@ func addRefs(refs map[string]bool, s *eventstream.Stream) {
 		for _, get := range []func() (eventstream.Payload, bool){e.Input, e.Output} {
 			if payload, ok := get(); ok && payload.Ref != "" {
 				refs[payload.Ref] = true
+			}
+		}
+		for _, attempt := range e.Attempts() {
+			if log, ok := attempt.Log(); ok {
+				refs[log.Ref] = true
 			}
 		}
 	}

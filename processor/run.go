@@ -122,11 +122,12 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 }
 
 // goesOn reports whether a slot stays with its stream. It does not when the
-// worker ends, or when other streams wait for a slot: they get their turn.
+// worker ends, when it is one slot too many, or when other streams wait for a
+// slot: they get their turn.
 func (w *worker) goesOn(stream string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.stopping && !w.allPaused && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
+	return !w.stopping && !w.allPaused && w.busy <= w.slots && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
 }
 
 // verdict is what the outcome edit does, worked out beforehand: payloads are

@@ -136,7 +136,7 @@ func (p *Processor) liveWorkers(ctx context.Context) (map[string]bool, error) {
 			continue
 		}
 		switch state := blob.Lease.State; {
-		case state.Locked() && !p.scope.IsDead(blob.Lease.Holder):
+		case p.isAlive(blob):
 			alive[id] = true
 		case state.Locked() || state == store.LeaseExpired:
 			_, err := p.scope.Store().Lease(ctx, blob.Name, &store.LeaseRequest{Action: store.LeaseBreak, Holder: blob.Lease.Holder})

@@ -61,17 +61,19 @@ func (p *Processor) Work(ctx context.Context, o *WorkOptions, pipelines ...*Pipe
 	base := o.ID
 	if base == "" {
 		base = processName()
-	} else if err := CheckName(base); err != nil {
-		return fmt.Errorf("worker id: %w", err)
+	} else if err := checkWorkerID(base); err != nil {
+		return err
 	}
-	id := o.ID
+	id, slots := o.ID, o.slots()
 	for lives := 0; ; lives++ {
 		// An ID serves one lease: under a new one nothing of older claims can be
 		// mistaken for ours.
 		if id == "" {
 			id = base + "-" + randomText(8)
 		}
-		err := newWorker(p, id, o, pipelines).work(ctx)
+		w := newWorker(p, id, slots, o, pipelines)
+		err := w.work(ctx)
+		slots = w.slots // as they were set last
 		switch {
 		case err == nil:
 			return nil
@@ -103,7 +105,6 @@ type worker struct {
 	p         *Processor
 	id        string
 	log       *slog.Logger
-	slots     int
 	grace     time.Duration
 	hurry     <-chan struct{}
 	only      []string
@@ -122,7 +123,9 @@ type worker struct {
 	// allPaused: Processor.PauseAll was in force at the last look.
 	allPaused bool
 	queue     []string            // streams that have work
+	slots     int                 // how many handlers run at a time
 	busy      int                 // slots in use
+	slotsSeen time.Time           // when a new setting was last looked for
 	perStep   map[stepKey]int     // handlers by step, for Step.Concurrency
 	running   map[taskKey]*claim  // what is claimed, run or reported
 	suspect   map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
@@ -137,17 +140,22 @@ type taskKey struct {
 	attempt            int
 }
 
-func newWorker(p *Processor, id string, o *WorkOptions, pipelines []*Pipeline) *worker {
+// slots is how many handlers run at a time.
+func (o *WorkOptions) slots() int {
+	if o.Slots <= 0 {
+		return 2 * runtime.GOMAXPROCS(0)
+	}
+	return o.Slots
+}
+
+func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*Pipeline) *worker {
 	w := &worker{
 		p: p, id: id, log: p.log.With("worker", id),
-		slots: o.Slots, grace: o.Grace, hurry: o.Hurry, only: o.Only,
+		slots: slots, slotsSeen: time.Now(), grace: o.Grace, hurry: o.Hurry, only: o.Only,
 		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
 		suspect: map[string]struct{}{}, steer: map[string]string{},
-	}
-	if w.slots <= 0 {
-		w.slots = 2 * runtime.GOMAXPROCS(0)
 	}
 	if w.grace == 0 {
 		w.grace = 5 * time.Second
@@ -185,6 +193,7 @@ func (w *worker) work(ctx context.Context) error {
 	side.Go(func() { w.listen(loopCtx) })
 	side.Go(func() { w.p.ringer.run(loopCtx) })
 	side.Go(func() { w.sweep(loopCtx) })
+	side.Go(func() { w.followSlots(loopCtx) })
 	w.dispatch(loopCtx, handlerCtx)
 	endLoop()
 	w.drain(context.WithoutCancel(ctx))
@@ -222,6 +231,9 @@ func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
 	}
+	// Nobody can set the slots of a worker before it has its lease: what is there is
+	// left from another one.
+	w.forgetSettings(ctx)
 	lease, err := w.p.scope.Hold(ctx, w.blob(), &scope.HoldOptions{Duration: w.p.timing.lease})
 	if err != nil {
 		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
@@ -229,7 +241,16 @@ func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
 	return lease, nil
 }
 
-func (w *worker) blob() string { return workerPrefix + w.id }
+func (w *worker) blob() string { return workerBlob(w.id) }
+
+// forgetSettings takes away what was said about the worker's slots. A worker that
+// may not delete works all the same.
+func (w *worker) forgetSettings(ctx context.Context) {
+	err := w.p.scope.Store().Delete(ctx, settingsBlob(w.id), nil)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		w.log.WarnContext(ctx, "worker settings were not removed", "err", err)
+	}
+}
 
 // unregister takes the worker's blob away. If that does not succeed, the sweep
 // does it later.
@@ -243,6 +264,7 @@ func (w *worker) unregister(ctx context.Context, lease *scope.Lease) {
 	if err := lease.Release(ctx); err != nil {
 		w.log.WarnContext(ctx, "worker lease was not released", "err", err)
 	}
+	w.forgetSettings(ctx)
 }
 
 // listen takes doorbells of other processes.

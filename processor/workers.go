@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leasestream/leasestream/scope/store"
@@ -16,13 +17,17 @@ import (
 type WorkerInfo struct {
 	ID        string    `json:"id"`
 	Started   time.Time `json:"started"`
-	Slots     int       `json:"slots"`
+	Slots     int       `json:"slots"` // handlers at a time, as they were set last
 	Pipelines []Served  `json:"pipelines"`
 
 	// Alive: the worker holds its lease, and is not known to be dead. The sweep
 	// gives the events of others back.
 	Alive bool            `json:"-"`
 	Lease store.LeaseInfo `json:"-"`
+	// Set is what [Processor.SetSlots] said last; nil if it was never called.
+	Set *SlotSetting `json:"-"`
+	// Unreadable says why the blob tells nothing about the worker; nil if it does.
+	Unreadable error `json:"-"`
 }
 
 // Served is a pipeline that a worker runs, in the version that it was given.
@@ -40,19 +45,17 @@ func (w *WorkerInfo) Serves(definition, step string) bool {
 }
 
 // Workers yields the workers of the container by ID, dead ones that nobody has
-// cleared away yet among them. It costs a listing and a read for each.
+// cleared away yet among them. It costs a listing and a read for each, and another
+// for those whose slots were set.
 func (p *Processor) Workers(ctx context.Context) iter.Seq2[WorkerInfo, error] {
 	return func(yield func(WorkerInfo, error) bool) {
-		for blob, err := range p.scope.Store().List(ctx, workerPrefix) {
-			if err != nil {
-				yield(WorkerInfo{}, err)
-				return
-			}
-			id, ok := workerOf(blob.Name)
-			if !ok {
-				continue
-			}
-			info, err := p.workerInfo(ctx, id, blob)
+		blobs, set, err := p.workerBlobs(ctx)
+		if err != nil {
+			yield(WorkerInfo{}, err)
+			return
+		}
+		for _, blob := range blobs {
+			info, err := p.workerInfo(ctx, blob, set)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it went away while we looked
 			}
@@ -63,15 +66,53 @@ func (p *Processor) Workers(ctx context.Context) iter.Seq2[WorkerInfo, error] {
 	}
 }
 
-func (p *Processor) workerInfo(ctx context.Context, id string, blob *store.Info) (WorkerInfo, error) {
+// workerBlobs lists the blobs of the workers, and tells of which there is a
+// setting.
+func (p *Processor) workerBlobs(ctx context.Context) (blobs []*store.Info, set map[string]bool, err error) {
+	set = map[string]bool{}
+	for blob, err := range p.scope.Store().List(ctx, workerPrefix) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, ok := workerOf(blob.Name); ok {
+			blobs = append(blobs, blob)
+		}
+		if of, ok := strings.CutSuffix(blob.Name, settingsSuffix); ok {
+			set[of] = true
+		}
+	}
+	return blobs, set, nil
+}
+
+// workerInfo reads the blob of a worker, and its setting if there is one.
+func (p *Processor) workerInfo(ctx context.Context, blob *store.Info, set map[string]bool) (WorkerInfo, error) {
+	id, _ := workerOf(blob.Name)
+	info := WorkerInfo{ID: id, Lease: blob.Lease, Alive: p.isAlive(blob)}
 	object, err := p.scope.Store().Get(ctx, blob.Name, nil)
 	if err != nil {
-		return WorkerInfo{}, err
+		return info, err
 	}
-	info := WorkerInfo{Lease: blob.Lease, Alive: blob.Lease.State.Locked() && !p.scope.IsDead(blob.Lease.Holder)}
 	if err := json.Unmarshal(object.Body, &info); err != nil {
-		return WorkerInfo{}, fmt.Errorf("blob %q is no worker's: %w", blob.Name, err)
+		info.Unreadable = fmt.Errorf("blob %q is no worker's: %w", blob.Name, err)
 	}
 	info.ID = id
+	if !set[blob.Name] {
+		return info, nil
+	}
+	info.Set, err = p.slotSetting(ctx, id)
+	switch {
+	case errors.Is(err, errSetting):
+		info.Unreadable = err
+	case err != nil:
+		return info, err
+	case info.Set != nil:
+		info.Slots = info.Set.Slots
+	}
 	return info, nil
+}
+
+// isAlive reports whether a worker holds the lease of its blob, and is not known
+// to be dead.
+func (p *Processor) isAlive(blob *store.Info) bool {
+	return blob.Lease.State.Locked() && !p.scope.IsDead(blob.Lease.Holder)
 }

@@ -1,0 +1,63 @@
+package processor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// collectWorkers removes the blobs of dead workers and, a day after it was written
+// last, what lies beside them. As long as a worker's blob is there, nothing of it
+// goes.
+func (p *Processor) collectWorkers(ctx context.Context) error {
+	before := p.scope.Now().Add(-garbageAge)
+	there := map[string]bool{} // :: blob of a worker
+	var beside []*store.Info
+	for info, err := range p.scope.Store().List(ctx, workerPrefix) {
+		if err != nil {
+			return err
+		}
+		_, isWorker := workerOf(info.Name)
+		switch old := info.LastModified.Before(before); {
+		case !isWorker && old:
+			beside = append(beside, info)
+		case isWorker && (!old || info.Lease.State.Locked()):
+			there[info.Name] = true
+		case isWorker:
+			// Without a lease ID it goes only if nobody has the lease.
+			if there[info.Name], err = p.collect(ctx, info); err != nil {
+				return err
+			}
+		}
+	}
+	return p.collectBeside(ctx, beside, there)
+}
+
+// collectBeside removes the settings and logs of workers that are gone.
+func (p *Processor) collectBeside(ctx context.Context, blobs []*store.Info, there map[string]bool) error {
+	for _, info := range blobs {
+		if there[besideOf(info.Name)] {
+			continue
+		}
+		if _, err := p.collect(ctx, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besideOf is the blob of the worker that a setting or log belongs to.
+func besideOf(blob string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(blob, settingsSuffix), logSuffix)
+}
+
+// collect removes a blob unless it has changed since it was listed, or somebody
+// has its lease: then it is still there.
+func (p *Processor) collect(ctx context.Context, info *store.Info) (there bool, err error) {
+	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: info.ETag})
+	if isChanged(err) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,132 @@
+package processor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// workers lists the workers.
+func (p *process) workers() []processor.WorkerInfo {
+	p.w.t.Helper()
+	var workers []processor.WorkerInfo
+	for info, err := range p.Workers(p.w.t.Context()) {
+		if err != nil {
+			p.w.t.Fatalf("Workers() = %v", err)
+		}
+		workers = append(workers, info)
+	}
+	return workers
+}
+
+// breakLease takes a lease away from whoever has it.
+func (w *world) breakLease(blob string) {
+	w.t.Helper()
+	if _, err := w.st.Lease(w.t.Context(), blob, &store.LeaseRequest{Action: store.LeaseBreak}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		pl := squares(t, square)
+		begin := time.Now()
+		first, second := w.process(nil), w.process(nil)
+		first.work(&processor.WorkOptions{ID: "w1", Slots: 3}, pl)
+		second.work(&processor.WorkOptions{ID: "w1-b", Slots: 2}, pl)
+		time.Sleep(time.Second)
+		p := w.process(nil)
+		if err := p.SetSlots(t.Context(), "w1", 5, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		got := p.workers()
+		if len(got) != 2 || got[0].ID != "w1" || got[1].ID != "w1-b" {
+			t.Fatalf("Workers() = %+v, want w1 and w1-b", got)
+		}
+		one := got[0]
+		if !one.Alive || one.Slots != 5 || one.Set == nil || one.Set.By != "ann" || one.Unreadable != nil || one.Started.Before(begin) {
+			t.Errorf("w1 = %+v, want it alive with the 5 slots that ann gave it", one)
+		}
+		if !one.Serves(pl.Definition(), "Sum") || one.Serves(pl.Definition(), "Other") || one.Serves("sha256:x", "Sum") {
+			t.Errorf("w1 serves %+v, want the steps of the pipeline alone", one.Pipelines)
+		}
+		if two := got[1]; !two.Alive || two.Slots != 2 || two.Set != nil {
+			t.Errorf("w1-b = %+v, want it alive with its 2 slots", two)
+		}
+		first.stop()
+		first.done.Wait()
+		if got := w.blobs("workers/"); !slices.Equal(got, []string{"workers/w1-b"}) {
+			t.Errorf("blobs of workers after one ended = %q, want its setting gone with it", got)
+		}
+	})
+}
+
+func TestWorkers_DeadAndForeign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		pl := squares(t, square)
+		cutOff(w, pl)()
+		p := w.process(nil)
+		for name, body := range map[string]string{"workers/x": "not ours", "workers/y.log": "a log", "workers/z.set": "{}"} {
+			if _, err := w.st.Put(t.Context(), name, []byte(body), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := p.workers()
+		if len(got) != 1 || got[0].ID != "x" || got[0].Alive || got[0].Unreadable == nil {
+			t.Errorf("Workers() = %+v, want x, unreadable", got)
+		}
+	})
+}
+
+// A setting from a worker that is long gone does not bind a new one of its ID.
+func TestWorkers_ForgetWhatOthersWereTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		if _, err := w.st.Put(t.Context(), "workers/w1.set", []byte(`{"slots":0}`), nil); err != nil {
+			t.Fatal(err)
+		}
+		p := w.process(nil)
+		pl := squares(t, square)
+		p.work(&processor.WorkOptions{ID: "w1"}, pl)
+		p.run(pl, "r", 3)
+		if got := w.blobs("workers/"); !slices.Equal(got, []string{"workers/w1"}) {
+			t.Errorf("blobs of workers = %q, want the old setting gone", got)
+		}
+	})
+}
+
+// What lies beside a worker's blob stays as long as the worker lives, however old
+// it is, and goes when the worker has.
+func TestWorkers_WhatLiesBesideIsCollectedAfterThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.processOn(slowStore{w.st}, nil)
+		pl := squares(t, square)
+		p.work(&processor.WorkOptions{ID: "alive"}, pl)
+		time.Sleep(time.Second)
+		for _, name := range []string{"alive.log", "dead", "dead.log", "dead.set", "gone.log", "gone.set"} {
+			if _, err := w.st.Put(t.Context(), "workers/"+name, []byte("{}"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.SetSlots(t.Context(), "alive", 2, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Hour)
+		if got := w.blobs("workers/"); len(got) != 8 {
+			t.Errorf("within the day the blobs are %q, want all 8", got)
+		}
+		time.Sleep(30 * time.Hour)
+		want := "workers/alive workers/alive.log workers/alive.set"
+		if got := strings.Join(w.blobs("workers/"), " "); got != want {
+			t.Errorf("after the day the blobs are %q, want %q", got, want)
+		}
+	})
+}
