@@ -209,7 +209,7 @@ func (w *worker) work(ctx context.Context) error {
 // register writes the worker's blob and takes its lease: as long as that lives,
 // what carries the worker's key is being worked on.
 func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
-	info := WorkerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots}
+	info := WorkerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots, Only: w.only}
 	for _, pl := range w.pipelines {
 		served := Served{Name: pl.Name(), Definition: pl.Definition()}
 		for _, step := range pl.steps {

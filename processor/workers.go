@@ -19,6 +19,8 @@ type WorkerInfo struct {
 	Started   time.Time `json:"started"`
 	Slots     int       `json:"slots"` // handlers at a time, as they were set last
 	Pipelines []Served  `json:"pipelines"`
+	// Only are the runs that the worker is restricted to; nil: none.
+	Only []string `json:"only,omitempty"`
 
 	// Alive: the worker holds its lease, and is not known to be dead. The sweep
 	// gives the events of others back.
@@ -36,6 +38,9 @@ type Served struct {
 	Definition string   `json:"definition"`
 	Steps      []string `json:"steps"`
 }
+
+// Takes reports whether the worker takes events of a run, if it serves their steps.
+func (w *WorkerInfo) Takes(run string) bool { return w.Only == nil || slices.Contains(w.Only, run) }
 
 // Serves reports whether the worker runs a step of a definition.
 func (w *WorkerInfo) Serves(definition, step string) bool {
