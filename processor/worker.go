@@ -34,6 +34,10 @@ type WorkOptions struct {
 	// Hurry ends the grace time when it is closed: a second signal, for one. nil:
 	// never.
 	Hurry <-chan struct{}
+	// Log is the end of the worker's log, which is written to workers/ID.log in the
+	// container: every 5 s while it grows, and when the worker ends. Whoever logs
+	// writes to it as well. nil: none is kept there.
+	Log *Tail
 }
 
 var (
@@ -108,6 +112,7 @@ type worker struct {
 	grace     time.Duration
 	hurry     <-chan struct{}
 	only      []string
+	ship      shipper
 	pipelines map[string]*Pipeline // :: definition → pipeline
 	sub       *subscription
 	freed     chan struct{} // has a value when a slot became free
@@ -160,6 +165,7 @@ func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*
 	if w.grace == 0 {
 		w.grace = 5 * time.Second
 	}
+	w.ship = shipper{w: w, tail: o.Log}
 	for _, pl := range pipelines {
 		w.pipelines[pl.Definition()] = pl
 	}
@@ -175,6 +181,7 @@ func (w *worker) work(ctx context.Context) error {
 		}
 		return err
 	}
+	defer w.ship.last(ctx)
 	w.log.InfoContext(ctx, "worker started", "slots", w.slots)
 	w.sub = w.p.hub.subscribe(newEvents)
 	defer w.p.hub.leave(w.sub)
@@ -194,6 +201,7 @@ func (w *worker) work(ctx context.Context) error {
 	side.Go(func() { w.p.ringer.run(loopCtx) })
 	side.Go(func() { w.sweep(loopCtx) })
 	side.Go(func() { w.followSlots(loopCtx) })
+	side.Go(func() { w.ship.run(loopCtx) })
 	w.dispatch(loopCtx, handlerCtx)
 	endLoop()
 	w.drain(context.WithoutCancel(ctx))
