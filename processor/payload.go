@@ -50,12 +50,17 @@ func (w *payloads) put(ctx context.Context, kind string, value any) (*eventstrea
 	if len(data) <= limit {
 		return eventstream.JSON(data), nil
 	}
+	return w.write(ctx, kind, "application/json", data)
+}
+
+// write makes a payload in a blob of its own.
+func (w *payloads) write(ctx context.Context, kind, contentType string, data []byte) (*eventstream.Payload, error) {
 	blob := payloadBlob(w.run, w.event, strings.ToLower(rand.Text()[:16]), kind)
 	ctx, cancel := context.WithTimeout(ctx, w.p.timing.payloadIO)
 	defer cancel()
-	_, err = w.p.scope.Store().Put(ctx, blob, data, &store.PutOptions{
+	_, err := w.p.scope.Store().Put(ctx, blob, data, &store.PutOptions{
 		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
-		ContentType: "application/json",
+		ContentType: contentType,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write payload of event %s: %w", w.event, err)

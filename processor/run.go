@@ -139,7 +139,8 @@ type verdict struct {
 	giveBack bool // the attempt is as if it had not been
 	attempt  int
 	reason   string
-	after    time.Duration // the wait that a failed attempt asks for
+	after    time.Duration        // the wait that a failed attempt asks for
+	log      *eventstream.Payload // of a failed attempt; nil if none is kept
 	output   *eventstream.Payload
 	branches []eventstream.NewEvent
 	delays   []time.Duration
@@ -161,6 +162,7 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 		v.kind, v.reason = outcomeAbort, failure.Error()
 	case failure != nil:
 		v.failed, v.reason, v.after = true, failure.Error(), retryAfter(failure)
+		v.log = w.keepLog(ctx, cl, failure)
 	case out.kind == outcomeAbort:
 		v.reason = out.reason
 	default:
@@ -276,7 +278,11 @@ func (v *verdict) applySplit(s *eventstream.Stream, e *eventstream.Event) error 
 // applyFailure records a failed attempt and puts the event back to be tried
 // again, or gives up.
 func (v *verdict) applyFailure(s *eventstream.Stream, e *eventstream.Event) error {
-	if err := s.Fail(e, eventstream.Attempt{N: v.attempt, Error: v.reason}); err != nil {
+	attempt := eventstream.Attempt{N: v.attempt, Error: v.reason}
+	if v.log != nil {
+		attempt.Ref, attempt.Bytes, attempt.SHA256 = v.log.Ref, v.log.Bytes, v.log.SHA256
+	}
+	if err := s.Fail(e, attempt); err != nil {
 		return err
 	}
 	failures := e.Failures()
