@@ -25,7 +25,7 @@ func (c *command) run(ctx context.Context, m *message) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	log := newStderr(ctx, c.settings.Logger, m.task)
+	log := newStderr(ctx, c.settings, m.task)
 	stdout, err := c.execute(ctx, cmd, log, m)
 	log.flush()
 	if err != nil {

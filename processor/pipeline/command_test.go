@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -221,6 +222,63 @@ func TestExec_Log(t *testing.T) {
 	}
 	if logged.String() != want.String() {
 		t.Errorf("log = %s, want %s", &logged, &want)
+	}
+}
+
+func TestExec_KeepsStderr(t *testing.T) {
+	redact := func(s string) string { return strings.ReplaceAll(s, "secret", "…") }
+	long := `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done`
+	for _, c := range []struct {
+		name, script   string
+		keep           bool
+		want, wantKept string
+	}{
+		{"not asked for", `echo "no secret" >&2; exit 3`, false, "exit status 3: no …", ""},
+		{"kept", `echo "a secret" >&2; echo b >&2; exit 3`, true, "exit status 3: a …\nb", "a …\nb\n"},
+		{"without a word", `exit 3`, true, "exit status 3", ""},
+		{"bad output", `echo x; echo warned >&2`, true, `output is not one JSON value: invalid character 'x' looking for beginning of value: "x\n": warned`, "warned\n"},
+		{"long", `{ ` + long + `; } >&2; exit 3`, true, "", lines(3000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &pipeline.Options{KeepStderr: c.keep, Redact: redact}
+			_, err := handle(t, single(`exec: [sh, -c, "{{.Input}}"]`), task("A", quoted(c.script)), o)
+			if err == nil || c.want != "" && err.Error() != c.want {
+				t.Errorf("handler = %v, want %s", err, c.want)
+			}
+			kept := ""
+			if logged, ok := errors.AsType[*processor.LoggedError](err); ok {
+				kept = string(logged.Log)
+			}
+			if kept != c.wantKept {
+				t.Errorf("the log has %d bytes, %.100q, want %d", len(kept), kept, len(c.wantKept))
+			}
+		})
+	}
+}
+
+// lines is what a program says that counts the lines it writes.
+func lines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+// Of more than can be kept it is the end, in whole lines.
+func TestExec_KeepsTheEndOfStderr(t *testing.T) {
+	script := `yes 'many a line of thirty-two bytes' | head -c 6000000 >&2; echo >&2; echo the end >&2; exit 3`
+	_, err := handle(t, single(`exec: [sh, -c, "{{.Input}}"]`), task("A", quoted(script)), &pipeline.Options{KeepStderr: true})
+	logged, ok := errors.AsType[*processor.LoggedError](err)
+	if !ok {
+		t.Fatalf("handler = %v, want its log", err)
+	}
+	head, rest, _ := strings.Cut(string(logged.Log), "\n")
+	if dropped := 6_000_000 + len("\nthe end\n") - len(rest); head != fmt.Sprintf("[%d bytes before this were not kept]", dropped) {
+		t.Errorf("the log begins %q, want the bytes that were not kept", head)
+	}
+	if !strings.HasPrefix(rest, "many a line") || !strings.HasSuffix(rest, "the end\n") || len(rest) > 4<<20 || len(rest) < 4<<20-100 {
+		t.Errorf("the log has %d bytes, %.40q…, want the last 4 MiB in whole lines", len(rest), rest)
 	}
 }
 

@@ -25,6 +25,15 @@ type Options struct {
 	Dir string
 	// Logger gets each line that a program writes to stderr; nil drops them.
 	Logger *slog.Logger
+	// KeepStderr keeps what the program of a failed attempt wrote to stderr, up to
+	// the last 4 MiB of it, in the store beside the run's payloads, where the
+	// attempt refers to it. Without it the attempt has the last 1 KiB in its error,
+	// and that is all.
+	KeepStderr bool
+	// Redact takes secrets out of what a program wrote to stderr, before it goes
+	// into the error of an attempt or the store; nil takes out nothing. The Logger
+	// gets all as it is.
+	Redact func(string) string
 	// MaxOutput is how much a program may write to stdout, and a server may
 	// answer, in bytes; 0 means 64 MiB.
 	MaxOutput int
@@ -82,7 +91,7 @@ func (o *Options) forFile(path string) *Options {
 }
 
 func (o *Options) resolve() (*Options, error) {
-	settings := Options{Name: "pipeline.yaml", Logger: slog.New(slog.DiscardHandler), MaxOutput: 64 << 20, Grace: 2 * time.Second}
+	settings := Options{Name: "pipeline.yaml", Logger: slog.New(slog.DiscardHandler), MaxOutput: 64 << 20, Grace: 2 * time.Second, Redact: asItIs}
 	if o == nil {
 		o = &Options{}
 	}
@@ -92,6 +101,10 @@ func (o *Options) resolve() (*Options, error) {
 	if o.Logger != nil {
 		settings.Logger = o.Logger
 	}
+	if o.Redact != nil {
+		settings.Redact = o.Redact
+	}
+	settings.KeepStderr = o.KeepStderr
 	if o.MaxOutput != 0 {
 		settings.MaxOutput = o.MaxOutput
 	}
@@ -110,3 +123,5 @@ func (o *Options) resolve() (*Options, error) {
 	settings.Dir = dir
 	return &settings, nil
 }
+
+func asItIs(text string) string { return text }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/leasestream/leasestream/processor"
@@ -13,26 +12,40 @@ import (
 const (
 	// tailSize is how much of stderr goes into the error of an attempt, in bytes.
 	tailSize = 1 << 10
+	// tailKept is how much is kept for that, so that a secret at the cut is seen as
+	// a whole, and wholeKept how much where stderr is kept in the store.
+	tailKept  = 2 * tailSize
+	wholeKept = 4 << 20
 	// lineSize is the longest line that is logged as one, in bytes.
 	lineSize = 8 << 10
 )
 
 // stderr logs what a program writes to stderr line by line, and keeps the end of
-// it for the error of a failed attempt.
+// it for a failed attempt.
 type stderr struct {
-	log  func(line string)
-	line []byte
-	tail []byte
+	log    func(line string)
+	line   []byte
+	kept   *processor.Tail
+	whole  bool // what is kept goes into the store
+	redact func(string) string
 }
 
-func newStderr(ctx context.Context, logger *slog.Logger, t *processor.Task) *stderr {
-	logger = logger.With("stream", t.Stream, "event", t.Event, "step", t.Step, "attempt", t.Attempt)
-	return &stderr{log: func(line string) { logger.InfoContext(ctx, "stderr of program", "line", line) }}
+func newStderr(ctx context.Context, o *Options, t *processor.Task) *stderr {
+	logger := o.Logger.With("stream", t.Stream, "event", t.Event, "step", t.Step, "attempt", t.Attempt)
+	size := tailKept
+	if o.KeepStderr {
+		size = wholeKept
+	}
+	return &stderr{
+		log:    func(line string) { logger.InfoContext(ctx, "stderr of program", "line", line) },
+		kept:   processor.NewTail(size),
+		whole:  o.KeepStderr,
+		redact: o.Redact,
+	}
 }
 
 func (s *stderr) Write(p []byte) (int, error) {
-	s.tail = append(s.tail, p[max(0, len(p)-tailSize):]...)
-	s.tail = s.tail[max(0, len(s.tail)-tailSize):]
+	s.kept.Write(p) // it never fails
 	for rest := p; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		n := min(len(line), lineSize-len(s.line))
@@ -59,11 +72,22 @@ func (s *stderr) flush() {
 	s.line = s.line[:0]
 }
 
-// explain adds the end of stderr to the error of an attempt.
+// explain adds the end of stderr to the error of an attempt and, where it is kept,
+// all of it.
 func (s *stderr) explain(err error) error {
-	tail := bytes.TrimSpace(s.tail)
-	if len(tail) == 0 {
+	kept := s.kept.Bytes()
+	if s.whole {
+		kept = s.kept.Lines()
+	}
+	text := s.redact(strings.ToValidUTF8(string(kept), "\ufffd"))
+	if tail := strings.TrimSpace(text[max(0, len(text)-tailSize):]); tail != "" {
+		err = fmt.Errorf("%w: %s", err, strings.ToValidUTF8(tail, "\ufffd"))
+	}
+	if !s.whole || text == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, bytes.ToValidUTF8(tail, []byte("\ufffd")))
+	if dropped := s.kept.Written() - int64(len(kept)); dropped > 0 {
+		text = fmt.Sprintf("[%d bytes before this were not kept]\n%s", dropped, text)
+	}
+	return &processor.LoggedError{Log: []byte(text), Err: err}
 }
