@@ -36,6 +36,8 @@ const (
 	payloadPrefix = "payload/"
 	sweepLock     = "locks/sweep"
 	pauseLock     = "locks/paused"
+	// By its hash, the source of each pipeline that was started.
+	definitionPrefix = "pipelines/"
 )
 
 // BlobOf is the blob of the stream with the given name.

@@ -1,7 +1,6 @@
 package processor
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -80,7 +79,7 @@ func NewPipeline(name string, d *Definition, steps ...Step) (*Pipeline, error) {
 	if d != nil {
 		p.source = slices.Clone(d.Source)
 	}
-	p.definition = fmt.Sprintf("sha256:%x", sha256.Sum256(p.source))
+	p.definition = definitionOf(p.source)
 	return p, nil
 }
 

@@ -118,8 +118,7 @@ func (p *Processor) newestOpen(ctx context.Context, definition, input string) (*
 // keepDefinition leaves the pipeline's source beside its runs, for whoever looks
 // at them later.
 func (p *Processor) keepDefinition(ctx context.Context, pl *Pipeline) error {
-	hash := strings.TrimPrefix(pl.Definition(), "sha256:")
-	_, err := p.scope.Store().Put(ctx, "pipelines/"+hash+".yaml", pl.source, &store.PutOptions{
+	_, err := p.scope.Store().Put(ctx, definitionBlob(pl.Definition()), pl.source, &store.PutOptions{
 		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
 		ContentType: "application/yaml",
 	})
