@@ -29,6 +29,8 @@ type app struct {
 	busURL    string
 	logLevel  choice
 	logFormat choice
+	shipLogs  bool
+	shipped   *processor.Tail // see shippedLog
 
 	// running tells that the command line was understood, so that an error from
 	// now on is none of usage.

@@ -32,6 +32,7 @@ func (a *app) root() *cobra.Command {
 		a.newLs(), a.newShow(), a.newQuery(),
 		a.newCancel(), a.newAbort(), a.newComplete(),
 		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(),
+		a.newWorker(),
 		a.newLease(), a.newBlob(), a.newVersion(), a.newCompletion(),
 	)
 	root.Long = `Leasestream runs business processes — split a message, process the parts in

@@ -72,7 +72,7 @@ canceled, 130 if this process was interrupted.`,
 }
 
 func (o *eachOptions) run(ctx context.Context, a *app, show progress, words, lines []string) (*processor.End, error) {
-	pl, err := eachPipeline(words, string(o.policy), a.logger(show))
+	pl, err := eachPipeline(words, string(o.policy), a.logger(show), a.redact)
 	if err != nil {
 		return nil, err
 	}

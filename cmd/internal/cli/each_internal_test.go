@@ -68,7 +68,7 @@ func runLine(t *testing.T, words []string, line string) string {
 // is found by it.
 func TestEachPipeline_Identity(t *testing.T) {
 	definition := func(policy string, words ...string) string {
-		pl, err := eachPipeline(words, policy, (&app{}).logger(&strings.Builder{}))
+		pl, err := eachPipeline(words, policy, (&app{}).logger(&strings.Builder{}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

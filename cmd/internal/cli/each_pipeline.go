@@ -54,7 +54,7 @@ var eachRetry = processor.Retry{Attempts: 10, Backoff: 100 * time.Millisecond, M
 
 // eachPipeline makes the pipeline of a command, which is the same whenever the
 // command is.
-func eachPipeline(words []string, policy string, log *slog.Logger) (*processor.Pipeline, error) {
+func eachPipeline(words []string, policy string, log *slog.Logger, redact func(string) string) (*processor.Pipeline, error) {
 	if err := checkCommand(words); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func eachPipeline(words []string, policy string, log *slog.Logger) (*processor.P
 	if err != nil {
 		return nil, err
 	}
-	pl, err := pipeline.Parse(source, &pipeline.Options{Name: "each", Logger: log})
+	pl, err := pipeline.Parse(source, &pipeline.Options{Name: "each", Logger: log, Redact: redact})
 	if err != nil {
 		return nil, &exitError{codeUsage, err}
 	}

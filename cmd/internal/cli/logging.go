@@ -5,16 +5,25 @@ import (
 	"log/slog"
 )
 
-// logger logs to w at the level asked for.
+// logger logs to w at the level asked for and, with --ship-logs, to the log that
+// is kept in the store.
 func (a *app) logger(w io.Writer) *slog.Logger {
 	level := slog.LevelWarn
 	if a.logLevel.value != "" {
 		// The flag takes only what this reads.
 		_ = level.UnmarshalText([]byte(a.logLevel.value))
 	}
+	h := a.logHandler(w, level)
+	if log := a.shippedLog(); log != nil {
+		h = slog.NewMultiHandler(h, a.shipHandler(log, level))
+	}
+	return slog.New(h)
+}
+
+func (a *app) logHandler(w io.Writer, level slog.Level) slog.Handler {
 	o := &slog.HandlerOptions{Level: level}
 	if a.logFormat.value == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
+		return slog.NewJSONHandler(w, o)
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.NewTextHandler(w, o)
 }

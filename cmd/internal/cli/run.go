@@ -35,6 +35,7 @@ aborted, 5 if it was canceled, 130 if this process was interrupted.`,
 	}
 	o.addTo(cmd)
 	addWorkers(cmd, &o.workers)
+	a.addShipLogs(cmd)
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
 		show := a.newProgress()
 		end, err := o.run(ctx, a, show, args[0])
@@ -52,7 +53,7 @@ func (o *runOptions) run(ctx context.Context, a *app, show progress, file string
 	if err != nil {
 		return nil, err
 	}
-	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate}
+	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate, shipped: a.shippedLog()}
 	return w.run(ctx, a, show, func(p *processor.Processor) (*processor.Run, error) {
 		return p.Start(ctx, pl, message, &processor.StartOptions{Name: o.name, Resume: true})
 	})

@@ -15,6 +15,7 @@ type whole struct {
 	pl       *processor.Pipeline
 	workers  uint
 	noCreate bool
+	shipped  *processor.Tail // the log that is kept in the store; nil: none is
 }
 
 // run works on the run that begin starts or finds.
@@ -44,7 +45,9 @@ func (w whole) finish(ctx context.Context, p *processor.Processor, show progress
 	var side sync.WaitGroup
 	var workErr error
 	side.Go(func() { // until working ends, or the worker cannot go on
-		workErr = p.Work(working, &processor.WorkOptions{Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx)}, w.pl)
+		workErr = p.Work(working, &processor.WorkOptions{
+			Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx), Log: w.shipped,
+		}, w.pl)
 		stopWaiting(workErr)
 	})
 	side.Go(func() { // until working ends

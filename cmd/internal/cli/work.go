@@ -25,6 +25,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 	}
 	addWorkers(cmd, &workers)
 	cmd.Flags().StringVar(&o.ID, "id", "", "`ID` of this worker (default made of host and process)")
+	a.addShipLogs(cmd)
 	addDir(cmd, &dir)
 	addNoCreate(cmd, &noCreate)
 	cmd.RunE = a.do(func(ctx context.Context, files []string) error {
@@ -38,7 +39,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 				return err
 			}
 		}
-		o.Slots, o.Hurry = int(workers), hurryOf(ctx)
+		o.Slots, o.Hurry, o.Log = int(workers), hurryOf(ctx), a.shippedLog()
 		return a.withWork(ctx, noCreate, a.stderr, func(p *processor.Processor) error {
 			return p.Work(ctx, &o, pipelines...)
 		})
