@@ -91,6 +91,9 @@ func attemptsJSON(attempts []eventstream.Attempt) []object {
 		if a.Detail != "" {
 			list[i] = append(list[i], member{"detail", a.Detail})
 		}
+		if log, ok := a.Log(); ok {
+			list[i] = append(list[i], payloadJSON("log", log))
+		}
 	}
 	return list
 }

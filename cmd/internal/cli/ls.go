@@ -36,30 +36,37 @@ func (a *app) newLs() *cobra.Command {
 func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
 	w := table(a.stdout)
 	fmt.Fprintln(w, "NAME\tPIPELINE\tSTATUS\tDONE\tUPDATED")
+	workers := staff{p: p}
 	for info, err := range p.List(ctx, o) {
 		if err != nil {
 			return err
 		}
-		runRow(w, info)
+		unserved, err := workers.unserved(ctx, info)
+		if err != nil {
+			return err
+		}
+		runRow(w, info, unserved)
 	}
 	return w.Flush()
 }
 
-func runRow(w io.Writer, info processor.RunInfo) {
+func runRow(w io.Writer, info processor.RunInfo, unserved *processor.Unserved) {
 	done := fmt.Sprintf("%d/%d", info.Done, info.Total)
 	if info.Unreadable != nil {
 		done = "-"
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", info.Name, dash(printable(info.Pipeline)),
-		shownRunStatus(info), done, dash(shownTime(info.Updated)))
+		shownRunStatus(info, unserved), done, dash(shownTime(info.Updated)))
 }
 
-func shownRunStatus(info processor.RunInfo) string {
+func shownRunStatus(info processor.RunInfo, unserved *processor.Unserved) string {
 	switch {
 	case info.Unreadable != nil:
 		return unreadable + ": " + printable(info.Unreadable.Error())
 	case info.Paused:
 		return info.Status.String() + " (paused)"
+	case unserved != nil:
+		return info.Status.String() + " (no worker)"
 	case info.WithError:
 		return info.Status.String() + " with errors"
 	}
@@ -68,11 +75,16 @@ func shownRunStatus(info processor.RunInfo) string {
 
 func (a *app) listRunsJSON(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
 	array := newJSONArray(a.stdout)
+	workers := staff{p: p}
 	for info, err := range p.List(ctx, o) {
 		if err != nil {
 			return err
 		}
-		if err := array.add(runInfoJSON(info)); err != nil {
+		unserved, err := workers.unserved(ctx, info)
+		if err != nil {
+			return err
+		}
+		if err := array.add(append(runInfoJSON(info), member{"unserved", unservedJSON(unserved)})); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -13,9 +14,12 @@ import (
 func (a *app) newShow() *cobra.Command {
 	var format choice
 	cmd := &cobra.Command{
-		Use:   "show NAME",
+		Use:   "show NAME [ID]",
 		Short: "Show a run with all its events, those that a retry replaced included",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show a run with all its events, those that a retry replaced included, or, with ID,
+one event with what it contains: its message, its output, and the attempts that
+failed with their logs.`,
+		Args: cobra.RangeArgs(1, 2),
 	}
 	formatFlag(cmd, &format, "tree", "xml", "json")
 	cmd.RunE = a.inRuns(func(ctx context.Context, p *processor.Processor, args []string) error {
@@ -23,20 +27,50 @@ func (a *app) newShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		switch format.value {
-		case "xml":
-			_, err = a.stdout.Write(snapshot.Stream.Bytes())
-			return err
-		case "json":
-			return a.showJSON(args[0], snapshot.Stream)
+		if len(args) > 1 {
+			return a.showEvent(args[0], args[1], snapshot.Stream, format.value)
 		}
-		return newTree(a.stdout, a.coloured()).write(args[0], snapshot.Stream)
+		return a.showRun(ctx, p, args[0], snapshot.Stream, format.value)
 	})
 	return cmd
 }
 
+func (a *app) showEvent(name, id string, s *eventstream.Stream, format string) error {
+	e := s.Event(id)
+	if e == nil {
+		return fmt.Errorf("run %q: %w: %q", name, processor.ErrNoEvent, id)
+	}
+	switch format {
+	case "xml":
+		_, err := fmt.Fprintln(a.stdout, e.XML())
+		return err
+	case "json":
+		return writeJSON(a.stdout, eventJSON(e))
+	}
+	return newTree(a.stdout, a.coloured()).showEvent(e)
+}
+
+func (a *app) showRun(ctx context.Context, p *processor.Processor, name string, s *eventstream.Stream, format string) error {
+	if format == "xml" {
+		_, err := a.stdout.Write(s.Bytes())
+		return err
+	}
+	workers := staff{p: p}
+	unserved, err := workers.unserved(ctx, processor.RunInfo{Name: name, Summary: s.Summary()})
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return a.showJSON(name, s, unserved)
+	}
+	if err := newTree(a.stdout, a.coloured()).write(name, s); err != nil || unserved == nil {
+		return err
+	}
+	return explainUnserved(a.stdout, unserved)
+}
+
 // showJSON writes the run as one object, with one event a line.
-func (a *app) showJSON(name string, s *eventstream.Stream) error {
+func (a *app) showJSON(name string, s *eventstream.Stream, unserved *processor.Unserved) error {
 	status, withError := s.Status()
 	head, err := marshal(object{
 		{"name", name},
@@ -45,6 +79,7 @@ func (a *app) showJSON(name string, s *eventstream.Stream) error {
 		{"status", status.String()},
 		{"withError", withError},
 		{"progress", progressJSON(s.Progress())},
+		{"unserved", unservedJSON(unserved)},
 	})
 	if err != nil {
 		return err
