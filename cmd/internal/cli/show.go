@@ -79,6 +79,7 @@ func (a *app) showJSON(name string, s *eventstream.Stream, unserved *processor.U
 		{"status", status.String()},
 		{"withError", withError},
 		{"progress", progressJSON(s.Progress())},
+		{"limits", limitsJSON(s)},
 		{"unserved", unservedJSON(unserved)},
 	})
 	if err != nil {

@@ -21,6 +21,7 @@ func newTree(w io.Writer, coloured bool) *tree { return &tree{bufio.NewWriter(w)
 
 func (t *tree) write(name string, s *eventstream.Stream) error {
 	t.head(name, s)
+	t.limits(s)
 	followers := followersOf(s)
 	// The chain of threads may be as deep as it likes, so the walk has a stack of
 	// its own.
@@ -81,6 +82,12 @@ func (t *tree) head(name string, s *eventstream.Stream) {
 	}
 	fmt.Fprintf(t.w, "  %d of %d events done  pipeline %s  run %s\n",
 		p.Done(), p.Total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
+}
+
+func (t *tree) limits(s *eventstream.Stream) {
+	if limits := shownLimits(s); limits != "" {
+		t.detail("at a time", limits)
+	}
 }
 
 func (t *tree) event(e *eventstream.Event, depth int) {
