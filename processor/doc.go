@@ -39,5 +39,8 @@
 // puts its events back to init. A worker that was only slow finds its outcome
 // refused.
 //
-// A worker touches only runs whose definition it was given.
+// A worker touches only runs whose definition it was given. How many handlers it
+// runs at a time can be changed while it works ([Processor.SetSlots]), and so can
+// how many of one step all workers run together in a run ([Processor.SetLimit]).
+// [Processor.Roster] tells what waits for a worker that is not there.
 package processor

@@ -57,6 +57,15 @@
 // its output is an empty array. A loop of nothing but next goes on until a step
 // of it fails, so it is for steps that are meant to.
 //
+// # Attempts
+//
+//	timeout      how long one attempt may take
+//	retry        {attempts, backoff, max}: how often a failed one is repeated
+//	concurrency  8: how many of this step one worker runs at a time; {worker: 8,
+//	             run: 20}: that, and how many all workers together in one run
+//
+// # Outcomes
+//
 // With output: outcome, exec, http and jq say themselves what comes next, by one of
 //
 //	{"complete": VALUE}
