@@ -66,24 +66,29 @@ func newStream() *Stream {
 
 // Start describes a new run.
 type Start struct {
-	Name       string    // of the stream
-	Run        string    // random id of this run
-	Pipeline   string    // name of the pipeline; may be empty
-	Definition string    // hash of the pipeline's definition; may be empty
-	InputHash  string    // hash of the input; may be empty
-	Deadline   time.Time // when the run has to be over; zero: never
-	Attrs      []string  // further attributes of the root element, name and value by turns
-	Root       NewEvent  // the first event; its TrackingID is that of all others
+	Name       string            // of the stream
+	Run        string            // random id of this run
+	Pipeline   string            // name of the pipeline; may be empty
+	Definition string            // hash of the pipeline's definition; may be empty
+	InputHash  string            // hash of the input; may be empty
+	Deadline   time.Time         // when the run has to be over; zero: never
+	Tags       map[string]string // as CheckTags allows; may be nil
+	Attrs      []string          // further attributes of the root element, name and value by turns
+	Root       NewEvent          // the first event; its TrackingID is that of all others
 }
 
 // New makes the stream of a new run with its root event in status init.
-// ErrValue if there is a value that XML cannot carry.
+// ErrValue if there is a value that XML cannot carry, ErrTag if there is a tag that
+// [CheckTags] refuses.
 func New(now time.Time, start Start) (*Stream, error) {
+	if err := CheckTags(start.Tags); err != nil {
+		return nil, err
+	}
 	s := newStream()
 	s.size = len(s.before) + len(s.rootTag) + len(s.after)
 	_, err := s.Edit(now, func() error {
 		attrs := []string{"name", start.Name, "run", start.Run, "pipeline", start.Pipeline,
-			"definition", start.Definition, "input", start.InputHash}
+			"definition", start.Definition, "input", start.InputHash, "tags", formatTags(start.Tags)}
 		if !start.Deadline.IsZero() {
 			attrs = append(attrs, "deadline", FormatTime(start.Deadline))
 		}

@@ -26,6 +26,7 @@ type Summary struct {
 	Due        time.Time      // earliest due time or timeout; zero: none
 	Deadline   time.Time      // of the run; zero: none
 	Paused     bool
+	Tags       map[string]string // nil: none
 	Created    time.Time
 	Updated    time.Time
 }
@@ -36,7 +37,7 @@ func (s *Stream) Summary() Summary {
 	sum := Summary{
 		Run: s.Run(), Pipeline: s.Attr("pipeline"), Definition: s.Attr("definition"), Input: s.Attr("input"),
 		Done: p.Done(), Total: p.Total, Paused: s.pausedRun, Due: s.NextWake(),
-		Deadline: parseOptional(s.Attr("deadline")), Updated: s.now,
+		Deadline: parseOptional(s.Attr("deadline")), Tags: s.Tags(), Updated: s.now,
 		Ready: map[string]int{}, Running: map[string]int{}, Limits: s.Limits(),
 	}
 	sum.Status, sum.WithError = s.Status()
@@ -84,7 +85,8 @@ func (sum Summary) Metadata() map[string]string {
 		"limits":   formatCounts(sum.Limits, maxLimits),
 		"run":      sum.Run,
 		"pipeline": sum.Pipeline, "definition": sum.Definition, "input": sum.Input,
-		"due": formatOptional(sum.Due), "deadline": formatOptional(sum.Deadline),
+		"tags": formatTags(sum.Tags),
+		"due":  formatOptional(sum.Due), "deadline": formatOptional(sum.Deadline),
 		"created": formatOptional(sum.Created), "updated": formatOptional(sum.Updated),
 	}
 	if sum.WithError {
@@ -107,7 +109,7 @@ func ParseSummary(meta map[string]string) (Summary, bool) {
 	sum := Summary{
 		Run: meta["run"], Pipeline: meta["pipeline"], Definition: meta["definition"], Input: meta["input"],
 		WithError: meta["witherror"] == "true", Paused: meta["paused"] == "true",
-		Due: parseOptional(meta["due"]), Deadline: parseOptional(meta["deadline"]),
+		Tags: parseTags(meta["tags"]), Due: parseOptional(meta["due"]), Deadline: parseOptional(meta["deadline"]),
 		Created: parseOptional(meta["created"]), Updated: parseOptional(meta["updated"]),
 	}
 	status, err := ParseStatus(meta["status"])

@@ -30,6 +30,9 @@ func (s *Stream) Validate() []Problem {
 	if _, err := parseLimits(s.Attr("limits")); err != nil {
 		report("", "%v", err)
 	}
+	if s.Attr("tags") != "" && s.Tags() == nil {
+		report("", "attribute tags is not of the form that a run's tags have; the run counts as one without tags")
+	}
 	for _, e := range s.events {
 		for _, err := range e.attrErrors() {
 			report(e.id, "%v", err)

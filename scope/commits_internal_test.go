@@ -119,6 +119,8 @@ func TestMetadata_KnowsAllOfTheSummary(t *testing.T) {
 			f.Set(reflect.ValueOf(time.Unix(1, 0)))
 		case map[string]int:
 			f.Set(reflect.ValueOf(map[string]int{"x": 1}))
+		case map[string]string:
+			f.Set(reflect.ValueOf(map[string]string{"x": "1"}))
 		}
 	}
 	for name := range full.Metadata() {
@@ -181,6 +183,32 @@ func TestMetadata_FitsIntoWhatAStoreTakes(t *testing.T) {
 	before["more"] = strings.Repeat("x", 5000)
 	if _, err := metadata(before, summary, 0, nil); err == nil || !strings.Contains(err.Error(), store.ErrTooLarge.Error()) {
 		t.Errorf("metadata() with 9 KB of others = %v, want too large", err)
+	}
+}
+
+// The longest that we write of everything leaves room for what others put there.
+func TestMetadata_OfOursFitInAnyCase(t *testing.T) {
+	tags, counts := map[string]string{}, map[string]int{}
+	for i := range eventstream.MaxTags {
+		tags[fmt.Sprintf("k%02d", i)] = strings.Repeat("x", 123)
+		counts[fmt.Sprint(i, strings.Repeat("ß", 20))] = 1_000_000
+	}
+	if err := eventstream.CheckTags(tags); err != nil {
+		t.Fatal(err)
+	}
+	hash, at := "sha256:"+strings.Repeat("f", 64), time.Now()
+	summary := eventstream.Summary{
+		Run: strings.Repeat("r", 12), Pipeline: strings.Repeat("p", 200), Definition: hash, Input: hash,
+		WithError: true, Paused: true, Done: 1e6, Total: 1e6, OK: 1e6, Failed: 1e6, Ready: counts, Running: counts,
+		Due: at, Deadline: at, Created: at, Updated: at, Tags: tags,
+	}
+	var entries []commitEntry
+	for range maxCommits {
+		entries = append(entries, commitEntry{(&Options{}).writer(), 1e9, at.Unix()})
+	}
+	meta, err := metadata(map[string]string{"theirs": strings.Repeat("x", 2000)}, summary, 0, entries)
+	if err != nil || meta["tags"] == "" {
+		t.Fatalf("metadata() = %v, %v, want all but the counts", meta, err)
 	}
 }
 
