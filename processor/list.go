@@ -17,17 +17,41 @@ type RunInfo struct {
 	Unreadable error
 }
 
+// StatusWithError is how listings and purges call a run that completed although
+// something in it did not.
+const StatusWithError = "withError"
+
 // ListOptions restrict a listing; nil and zero fields restrict nothing.
 type ListOptions struct {
-	Status   string // of the run: inprocess, completed, aborted, canceled
+	// Status of the run: inprocess, completed, [StatusWithError], aborted, canceled.
+	Status   string
 	Pipeline string
-	Open     bool // only runs that have not ended; the archive is not listed then
+	// Tags that a run has to have, all of them; a value of "" stands for any.
+	Tags map[string]string
+	Open bool // only runs that have not ended; the archive is not listed then
 }
 
 func (o *ListOptions) take(info RunInfo) bool {
 	return o == nil || (!o.Open || !info.Status.Final()) &&
-		(o.Status == "" || o.Status == info.Status.String()) &&
-		(o.Pipeline == "" || o.Pipeline == info.Pipeline)
+		(o.Status == "" || o.Status == info.filterStatus()) &&
+		(o.Pipeline == "" || o.Pipeline == info.Pipeline) &&
+		info.hasTags(o.Tags)
+}
+
+func (i RunInfo) filterStatus() string {
+	if i.Status == eventstream.Completed && i.WithError {
+		return StatusWithError
+	}
+	return i.Status.String()
+}
+
+func (i RunInfo) hasTags(want map[string]string) bool {
+	for key, value := range want {
+		if has, ok := i.Tags[key]; !ok || value != "" && value != has {
+			return false
+		}
+	}
+	return true
 }
 
 // List yields the runs of the container by name, those in the archive after the

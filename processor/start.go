@@ -28,6 +28,10 @@ type StartOptions struct {
 	Deadline time.Duration
 	// TrackingID correlates all events of the run; "" makes one.
 	TrackingID string
+	// Tags are for finding the run again, by [ListOptions] and [PurgeOptions];
+	// eventstream.CheckTags says what they may be. A run that is there already keeps
+	// those it has.
+	Tags map[string]string
 }
 
 // Run is a run that was started or found.
@@ -39,13 +43,17 @@ type Run struct {
 
 // Start begins a run of a pipeline, or finds it: the same name, definition and
 // input are the same run, however often it is started. ErrConflict if the name is
-// taken by a run of another definition or input.
+// taken by a run of another definition or input, eventstream.ErrTag for a tag that
+// no run can have.
 func (p *Processor) Start(ctx context.Context, pl *Pipeline, input json.RawMessage, o *StartOptions) (*Run, error) {
 	if o == nil {
 		o = &StartOptions{}
 	}
 	input, hash, err := hashInput(input)
 	if err != nil {
+		return nil, err
+	}
+	if err := eventstream.CheckTags(o.Tags); err != nil {
 		return nil, err
 	}
 	name := o.Name
@@ -144,7 +152,7 @@ func (p *Processor) create(ctx context.Context, name string, pl *Pipeline, input
 		root.Due = now.Add(first.Delay)
 	}
 	start := eventstream.Start{
-		Name: name, Run: run, Pipeline: pl.Name(), Definition: pl.Definition(), InputHash: hash, Root: root,
+		Name: name, Run: run, Pipeline: pl.Name(), Definition: pl.Definition(), InputHash: hash, Tags: o.Tags, Root: root,
 	}
 	if o.Deadline > 0 {
 		start.Deadline = now.Add(o.Deadline)
