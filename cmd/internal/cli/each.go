@@ -14,6 +14,7 @@ import (
 // eachOptions are the flags of each.
 type eachOptions struct {
 	name        string
+	tags        tags
 	policy      policy
 	workers     uint
 	retryFailed bool
@@ -50,6 +51,7 @@ canceled, 130 if this process was interrupted.`,
 	}
 	cmd.Flags().SetInterspersed(false) // what follows CMD is its own
 	cmd.Flags().StringVar(&o.name, "name", "", "`NAME` of the run (default each and a random part)")
+	addTags(cmd, &o.tags)
 	cmd.Flags().Var(&o.policy, "policy", "what a failed command does to the others: all (they go on), failfast, first:N, tolerate:N, tolerate:N%")
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "run again what failed in the newest run of the same command, policy and lines")
 	addWorkers(cmd, &o.workers)
@@ -85,7 +87,7 @@ func (o *eachOptions) run(ctx context.Context, a *app, show progress, words, lin
 		if o.retryFailed {
 			return o.retry(ctx, a, p, pl, input)
 		}
-		return p.Start(ctx, pl, input, &processor.StartOptions{Name: o.name, Resume: true})
+		return p.Start(ctx, pl, input, &processor.StartOptions{Name: o.name, Resume: true, Tags: o.tags.values})
 	})
 }
 

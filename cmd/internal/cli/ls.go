@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
 )
 
@@ -17,14 +19,15 @@ func (a *app) newLs() *cobra.Command {
 	var (
 		format, status choice
 		pipelineName   string
+		tagged         tags
 	)
 	cmd := &cobra.Command{Use: "ls", Short: "List the runs", Args: cobra.NoArgs}
 	formatFlag(cmd, &format, "text", "json")
-	status.allowed = []string{"inprocess", "completed", "aborted", "canceled"}
-	choiceFlag(cmd, &status, "status", "only runs of this `STATUS`: inprocess, completed, aborted, canceled")
+	statusFlag(cmd, &status, append([]string{eventstream.Inprocess.String()}, endStatuses...)...)
 	cmd.Flags().StringVar(&pipelineName, "pipeline", "", "only runs of the pipeline with this `NAME`")
+	addTagFilter(cmd, &tagged)
 	cmd.RunE = a.inRuns(func(ctx context.Context, p *processor.Processor, _ []string) error {
-		o := &processor.ListOptions{Status: status.value, Pipeline: pipelineName}
+		o := &processor.ListOptions{Status: status.value, Pipeline: pipelineName, Tags: tagged.values}
 		if format.value == "json" {
 			return a.listRunsJSON(ctx, p, o)
 		}
@@ -33,9 +36,20 @@ func (a *app) newLs() *cobra.Command {
 	return cmd
 }
 
+// endStatuses are those that a run can end in.
+var endStatuses = []string{
+	eventstream.Completed.String(), processor.StatusWithError,
+	eventstream.Aborted.String(), eventstream.Canceled.String(),
+}
+
+func statusFlag(cmd *cobra.Command, status *choice, allowed ...string) {
+	status.allowed = allowed
+	choiceFlag(cmd, status, "status", "only runs of this `STATUS`: "+strings.Join(allowed, ", "))
+}
+
 func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
 	w := table(a.stdout)
-	fmt.Fprintln(w, "NAME\tPIPELINE\tSTATUS\tDONE\tUPDATED")
+	fmt.Fprintln(w, "NAME\tPIPELINE\tSTATUS\tDONE\tUPDATED\tTAGS")
 	workers := staff{p: p}
 	for info, err := range p.List(ctx, o) {
 		if err != nil {
@@ -55,8 +69,8 @@ func runRow(w io.Writer, info processor.RunInfo, unserved *processor.Unserved) {
 	if info.Unreadable != nil {
 		done = "-"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", info.Name, dash(printable(info.Pipeline)),
-		shownRunStatus(info, unserved), done, dash(shownTime(info.Updated)))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", info.Name, dash(printable(info.Pipeline)),
+		shownRunStatus(info, unserved), done, dash(shownTime(info.Updated)), dash(printable(shownTags(info.Tags))))
 }
 
 func shownRunStatus(info processor.RunInfo, unserved *processor.Unserved) string {
@@ -103,6 +117,7 @@ func runInfoJSON(info processor.RunInfo) object {
 		{"status", status},
 		{"progress", object{{"total", info.Total}, {"done", info.Done}}},
 		{"updated", shownTime(info.Updated)},
+		{"tags", tagsJSON(info.Tags)},
 	}
 	if info.Unreadable != nil {
 		o = append(o, member{"error", info.Unreadable.Error()})

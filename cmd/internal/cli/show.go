@@ -78,6 +78,7 @@ func (a *app) showJSON(name string, s *eventstream.Stream, unserved *processor.U
 		{"pipeline", s.Attr("pipeline")},
 		{"status", status.String()},
 		{"withError", withError},
+		{"tags", tagsJSON(s.Tags())},
 		{"progress", progressJSON(s.Progress())},
 		{"limits", limitsJSON(s)},
 		{"unserved", unservedJSON(unserved)},

@@ -16,6 +16,7 @@ import (
 type starting struct {
 	input
 	name     string
+	tags     tags
 	dir      string
 	noCreate bool
 }
@@ -23,6 +24,7 @@ type starting struct {
 func (s *starting) addTo(cmd *cobra.Command) {
 	s.input.addTo(cmd)
 	cmd.Flags().StringVar(&s.name, "name", "", "`NAME` of the run (default the pipeline's name and a random part)")
+	addTags(cmd, &s.tags)
 	addDir(cmd, &s.dir)
 	addNoCreate(cmd, &s.noCreate)
 }
@@ -50,7 +52,7 @@ func (a *app) newStart() *cobra.Command {
 			return err
 		}
 		return a.withWork(ctx, s.noCreate, a.stderr, func(p *processor.Processor) error {
-			run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: s.name})
+			run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: s.name, Tags: s.tags.values})
 			if err != nil {
 				return startError(err)
 			}

@@ -80,8 +80,12 @@ func (t *tree) head(name string, s *eventstream.Stream) {
 	if s.Attr("paused") != "" {
 		t.w.WriteString(" (paused)")
 	}
-	fmt.Fprintf(t.w, "  %d of %d events done  pipeline %s  run %s\n",
+	fmt.Fprintf(t.w, "  %d of %d events done  pipeline %s  run %s",
 		p.Done(), p.Total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
+	if tags := s.Tags(); tags != nil {
+		t.w.WriteString("  tags " + printable(shownTags(tags)))
+	}
+	t.w.WriteByte('\n')
 }
 
 func (t *tree) limits(s *eventstream.Stream) {
