@@ -31,6 +31,13 @@
 // exists exactly once, whoever that is. [Task.Key] is for effects elsewhere that
 // must not happen twice.
 //
+// # Payloads
+//
+// Inputs, outputs and messages are JSON. One of over 4 KiB lies in a blob of its
+// own, and the document has its name, size and hash, which are checked when it is
+// read. [MaxPayload] and [MaxOutcome] are limits: what is over them is refused by
+// name, and then nothing of it is written and no attempt follows.
+//
 // # Workers
 //
 // A worker holds the lease of a small blob of its own, workers/ID, as long as it

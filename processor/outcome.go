@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/leasestream/leasestream/eventstream"
 )
@@ -14,7 +15,9 @@ import (
 var ErrOutcome = errors.New("invalid outcome")
 
 // Outcome is how a handler ends: [Complete], [Next], [Split], [Wait] or [Abort].
-// The zero Outcome completes the event without an output.
+// The zero Outcome completes the event without an output. One that cannot be
+// carried out aborts the event, with the reason; so does one that hands on more
+// than [MaxPayload] or [MaxOutcome], of which nothing is written then.
 type Outcome struct {
 	kind     outcomeKind
 	output   any // of Complete
@@ -100,14 +103,60 @@ func Wait(timeout time.Duration) Outcome { return Outcome{kind: outcomeWait, tim
 // again.
 func Abort(reason string) Outcome { return Outcome{kind: outcomeAbort, reason: reason} }
 
+// encoded is what an outcome of a step hands on, as JSON.
+type encoded struct {
+	output   json.RawMessage
+	messages []json.RawMessage // of the branches
+}
+
+// encode makes JSON of all that the outcome of a step hands on, and refuses by name
+// what is over a limit, so that nothing of an outcome is written unless all of it
+// can be.
+func (o Outcome) encode(step string, l limits) (e encoded, err error) {
+	if e.output, err = encode(o.output); err != nil {
+		return encoded{}, err
+	}
+	if err = l.check(fmt.Sprintf("output of step %q", step), e.output); err != nil {
+		return encoded{}, err
+	}
+	e.messages = make([]json.RawMessage, len(o.branches))
+	total := 0
+	for i, b := range o.branches {
+		if e.messages[i], err = encode(b.Message); err != nil {
+			return encoded{}, err
+		}
+		if err = l.check(o.messageName(step, i), e.messages[i]); err != nil {
+			return encoded{}, err
+		}
+		total += len(e.messages[i])
+	}
+	if total > l.outcome {
+		return encoded{}, tooLarge(fmt.Sprintf("the %d messages of step %q together", len(o.branches), step), total, l.outcome,
+			"split in two levels, or put the data into files or blobs, and hand on their names")
+	}
+	return e, nil
+}
+
+// messageName is what an error calls message i of the outcome.
+func (o Outcome) messageName(step string, i int) string {
+	b := o.branches[i]
+	switch {
+	case o.kind == outcomeNext:
+		return fmt.Sprintf("message of step %q to step %q", step, b.Step)
+	case b.Number > 0:
+		return fmt.Sprintf("message %d of %d of step %q to step %q, branch number %d", i+1, len(o.branches), step, b.Step, b.Number)
+	}
+	return fmt.Sprintf("message %d of %d of step %q to step %q", i+1, len(o.branches), step, b.Step)
+}
+
 // encode gives a value as JSON; nil for a nil value.
 func encode(value any) (json.RawMessage, error) {
 	switch v := value.(type) {
 	case nil:
 		return nil, nil
 	case json.RawMessage:
-		if len(v) > 0 && !json.Valid(v) {
-			return nil, fmt.Errorf("%w: message is no JSON: %.80q", ErrOutcome, v)
+		if len(v) > 0 && !(json.Valid(v) && utf8.Valid(v)) {
+			return nil, fmt.Errorf("%w: message is no JSON in UTF-8: %.80q", ErrOutcome, v)
 		}
 		return v, nil
 	}

@@ -19,6 +19,16 @@ import (
 var ErrPayload = errors.New("payload cannot be read")
 
 const (
+	// MaxPayload is the size of the largest payload, in bytes of JSON: one input, one
+	// output, one message of a split. It is a quarter of what the driver that takes
+	// least takes as one blob, and handlers have a payload in memory as a whole.
+	MaxPayload = 64 << 20
+	// MaxOutcome is how much all messages of one split may have together, in bytes of
+	// JSON.
+	MaxOutcome = 256 << 20
+)
+
+const (
 	// inlineLimit is the size in bytes over which a payload gets a blob of its own
 	// (claim check), inlineLimitWide the one in a document beyond wideDocument:
 	// every commit writes the whole document.
@@ -35,12 +45,24 @@ type payloads struct {
 	document int // bytes of the stream's document
 }
 
-// put makes a payload of a value, in a blob of its own if it is large. Only the
-// reference in the document finds that blob, so an attempt that comes to nothing
-// overwrites nothing.
-func (w *payloads) put(ctx context.Context, kind string, value any) (*eventstream.Payload, error) {
-	data, err := encode(value)
-	if err != nil || data == nil {
+// payloadKind tells apart the blobs of an event.
+type payloadKind string
+
+const (
+	inputKind  payloadKind = "in"
+	outputKind payloadKind = "out"
+)
+
+func (k payloadKind) text() string { return string(k) + "put" }
+
+// put makes a payload of JSON, in a blob of its own if it is large; nil for none.
+// Only the reference in the document finds that blob, so an attempt that comes to
+// nothing overwrites nothing.
+func (w *payloads) put(ctx context.Context, kind payloadKind, data json.RawMessage) (*eventstream.Payload, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if err := w.p.limits.check(fmt.Sprintf("%s of event %s", kind.text(), w.event), data); err != nil {
 		return nil, err
 	}
 	limit := inlineLimit
@@ -50,7 +72,7 @@ func (w *payloads) put(ctx context.Context, kind string, value any) (*eventstrea
 	if len(data) <= limit {
 		return eventstream.JSON(data), nil
 	}
-	return w.write(ctx, kind, "application/json", data)
+	return w.write(ctx, string(kind), "application/json", data)
 }
 
 // write makes a payload in a blob of its own.
@@ -67,6 +89,24 @@ func (w *payloads) write(ctx context.Context, kind, contentType string, data []b
 	}
 	sum := sha256.Sum256(data)
 	return &eventstream.Payload{Ref: blob, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}, nil
+}
+
+// limits are in bytes of JSON.
+type limits struct {
+	payload int // of one
+	outcome int // of all messages of a split
+}
+
+// check refuses a payload that is over the limit, by a name for it.
+func (l limits) check(what string, data json.RawMessage) error {
+	if len(data) <= l.payload {
+		return nil
+	}
+	return tooLarge(what, len(data), l.payload, "put the data into a file or a blob, and hand on its name")
+}
+
+func tooLarge(what string, size, limit int, advice string) error {
+	return fmt.Errorf("%s: %w: %d bytes, the limit is %d; %s", what, store.ErrTooLarge, size, limit, advice)
 }
 
 // Payload returns the JSON of a payload, read from its blob if it has one, whose

@@ -28,6 +28,7 @@ type Processor struct {
 	log    *slog.Logger
 	bus    bus.Bus
 	timing timing
+	limits limits
 	hub    hub
 	ringer *ringer
 }
@@ -43,7 +44,7 @@ type Options struct {
 // New makes a processor over the container of a scope. The scope stays the
 // caller's, who closes it after all else.
 func New(sc *scope.Scope, o *Options) *Processor {
-	p := &Processor{scope: sc, log: slog.New(slog.DiscardHandler), timing: timingOf(sc.Store())}
+	p := &Processor{scope: sc, log: slog.New(slog.DiscardHandler), timing: timingOf(sc.Store()), limits: limits{MaxPayload, MaxOutcome}}
 	if o != nil && o.Logger != nil {
 		p.log = o.Logger
 	}

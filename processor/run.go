@@ -11,6 +11,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
 )
 
 // occupy works in one slot: it runs a claim's handler, writes its outcome, and
@@ -77,6 +78,9 @@ func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) 
 	editCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.p.timing.outcome)
 	defer cancel()
 	verdict, err := w.prepare(editCtx, cl, out, err)
+	if errors.Is(err, store.ErrTooLarge) {
+		return w.abort(editCtx, ctx, cl, err, log)
+	}
 	if err != nil {
 		// Nothing was written: the event is still ours, and is given back as one
 		// that nobody works on.
@@ -109,6 +113,8 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 	}
 	next.reset()
 	switch {
+	case isTooLarge(err) && v.kind != outcomeAbort:
+		return w.abort(ctx, handlerCtx, cl, err, log)
 	case errors.Is(err, eventstream.ErrNotOwner) || errors.Is(err, ErrNoRun):
 		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
 	case errors.Is(err, scope.ErrOutcomeUnknown):
@@ -119,6 +125,21 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 		w.setSuspect(cl.stream, true)
 	}
 	return nil
+}
+
+// abort ends an event whose outcome cannot be written, now or ever.
+func (w *worker) abort(ctx, handlerCtx context.Context, cl *claim, why error, log logger) *claim {
+	v, err := w.prepare(ctx, cl, Abort(why.Error()), nil)
+	if err != nil {
+		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
+		w.setSuspect(cl.stream, true)
+		return nil
+	}
+	return w.write(ctx, handlerCtx, cl, v, log)
+}
+
+func isTooLarge(err error) bool {
+	return errors.Is(err, store.ErrTooLarge) || errors.Is(err, eventstream.ErrTooLarge)
 }
 
 // goesOn reports whether a slot stays with its stream. It does not when the
@@ -154,6 +175,7 @@ type verdict struct {
 // payload could not be written.
 func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure error) (*verdict, error) {
 	v := &verdict{step: cl.step, kind: out.kind, attempt: cl.attempt, timeout: out.timeout, now: w.p.scope.Now}
+	var data encoded
 	switch {
 	case errors.Is(failure, ErrShutdown):
 		v.giveBack = true
@@ -166,7 +188,8 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 	case out.kind == outcomeAbort:
 		v.reason = out.reason
 	default:
-		if err := w.check(cl, out); err != nil {
+		var err error
+		if data, err = w.check(cl, out); err != nil {
 			v.kind, v.reason = outcomeAbort, err.Error()
 		}
 	}
@@ -175,32 +198,29 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 	if v.failed || v.kind == outcomeAbort {
 		return v, v.prepareFallback(ctx, cl, pw)
 	}
-	return v, v.preparePayloads(ctx, cl, out, pw)
+	return v, v.preparePayloads(ctx, cl, out, data, pw)
 }
 
-// check refuses outcomes that name steps which do not exist.
-func (w *worker) check(cl *claim, out Outcome) error {
+// check refuses outcomes that name steps which do not exist, and what cannot be
+// handed on.
+func (w *worker) check(cl *claim, out Outcome) (encoded, error) {
 	for _, b := range out.branches {
 		if cl.pipeline.Step(b.Step) == nil {
-			return fmt.Errorf("%w of step %q: pipeline %q has no step %q", ErrOutcome, cl.step.Name, cl.pipeline.Name(), b.Step)
-		}
-		if _, err := encode(b.Message); err != nil {
-			return err
+			return encoded{}, fmt.Errorf("%w of step %q: pipeline %q has no step %q", ErrOutcome, cl.step.Name, cl.pipeline.Name(), b.Step)
 		}
 	}
 	if out.join != "" && cl.pipeline.Step(out.join) == nil {
-		return fmt.Errorf("%w of step %q: pipeline %q has no step %q to join in", ErrOutcome, cl.step.Name, cl.pipeline.Name(), out.join)
+		return encoded{}, fmt.Errorf("%w of step %q: pipeline %q has no step %q to join in", ErrOutcome, cl.step.Name, cl.pipeline.Name(), out.join)
 	}
-	_, err := encode(out.output)
-	return err
+	return out.encode(cl.step.Name, w.p.limits)
 }
 
-func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, pw *payloads) (err error) {
-	if v.output, err = pw.put(ctx, "out", out.output); err != nil {
+func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, data encoded, pw *payloads) (err error) {
+	if v.output, err = pw.put(ctx, outputKind, data.output); err != nil {
 		return err
 	}
-	for _, b := range out.branches {
-		input, err := pw.put(ctx, "in", b.Message)
+	for i, b := range out.branches {
+		input, err := pw.put(ctx, inputKind, data.messages[i])
 		if err != nil {
 			return err
 		}
@@ -218,9 +238,16 @@ func (v *verdict) prepareFallback(ctx context.Context, cl *claim, pw *payloads) 
 	if cl.step.OnFailure == "" || !last {
 		return nil
 	}
-	message := map[string]any{"input": cl.task.Input, "error": v.reason}
-	input, err := pw.put(ctx, "in", message)
+	message, err := encode(map[string]any{"input": cl.task.Input, "error": v.reason})
 	if err != nil {
+		return err
+	}
+	input, err := pw.put(ctx, inputKind, message)
+	switch {
+	case errors.Is(err, store.ErrTooLarge):
+		v.reason = printable(fmt.Sprintf("%s; step %q was not asked: %v", v.reason, cl.step.OnFailure, err))
+		return nil
+	case err != nil:
 		return err
 	}
 	v.fallback = &eventstream.NewEvent{Name: cl.step.OnFailure, Input: input}

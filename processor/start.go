@@ -44,13 +44,17 @@ type Run struct {
 // Start begins a run of a pipeline, or finds it: the same name, definition and
 // input are the same run, however often it is started. ErrConflict if the name is
 // taken by a run of another definition or input, eventstream.ErrTag for a tag that
-// no run can have.
+// no run can have, store.ErrTooLarge for an input over [MaxPayload]: then nothing
+// was written.
 func (p *Processor) Start(ctx context.Context, pl *Pipeline, input json.RawMessage, o *StartOptions) (*Run, error) {
 	if o == nil {
 		o = &StartOptions{}
 	}
 	input, hash, err := hashInput(input)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.limits.check("input", input); err != nil {
 		return nil, err
 	}
 	if err := eventstream.CheckTags(o.Tags); err != nil {
@@ -138,7 +142,7 @@ func (p *Processor) keepDefinition(ctx context.Context, pl *Pipeline) error {
 
 func (p *Processor) create(ctx context.Context, name string, pl *Pipeline, input json.RawMessage, hash string, o *StartOptions) (*Run, error) {
 	run := randomText(12)
-	payload, err := (&payloads{p: p, run: run, event: eventstream.RootID}).put(ctx, "in", input)
+	payload, err := (&payloads{p: p, run: run, event: eventstream.RootID}).put(ctx, inputKind, input)
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,13 @@ func (p *Processor) Abort(ctx context.Context, name, at, by, reason string) erro
 // Complete ends an event that waits for someone outside, or that nobody has
 // claimed, with an output. id may be "" where only one event can be meant.
 // eventstream.ErrStatus if the event is worked on or waits for its successors, or
-// if it is not clear which is meant.
+// if it is not clear which is meant, store.ErrTooLarge for an output over
+// [MaxPayload].
 func (p *Processor) Complete(ctx context.Context, name, id string, output json.RawMessage, by string) error {
+	output, err := encode(output)
+	if err != nil {
+		return fmt.Errorf("run %q: %w", name, err)
+	}
 	snapshot, err := p.Read(ctx, name)
 	if err != nil {
 		return err
@@ -44,9 +49,9 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 		return fmt.Errorf("run %q: %w", name, err)
 	}
 	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: e.ID(), document: snapshot.Stream.Size()}
-	payload, err := pw.put(ctx, "out", output)
+	payload, err := pw.put(ctx, outputKind, output)
 	if err != nil {
-		return err
+		return fmt.Errorf("run %q: %w", name, err)
 	}
 	return p.steer(ctx, name, e.ID(), func(s *eventstream.Stream, e *eventstream.Event) error {
 		if _, err := waitingAt(s, e.ID()); err != nil {
@@ -182,19 +187,24 @@ type RetryOptions struct {
 // Retry lets a run go on from where it failed: what failed or was canceled runs
 // again, finished branches keep their results, and the aggregators above are made
 // anew. It returns the ids of the events that run again.
-// eventstream.ErrNothingToReopen if there is nothing.
+// eventstream.ErrNothingToReopen if there is nothing, store.ErrTooLarge for an
+// input over [MaxPayload].
 func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]string, error) {
 	if o == nil {
 		o = &RetryOptions{}
+	}
+	message, err := encode(o.Input)
+	if err != nil {
+		return nil, fmt.Errorf("retry run %q: %w", name, err)
 	}
 	snapshot, err := p.Read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: eventstream.RootID, document: snapshot.Stream.Size()}
-	input, err := pw.put(ctx, "in", o.Input)
+	input, err := pw.put(ctx, inputKind, message)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("retry run %q: %w", name, err)
 	}
 	var ids []string
 	err = p.editAnywhere(ctx, name, func(s *eventstream.Stream) error {
