@@ -197,6 +197,20 @@ func TestPayload_LimitOfTheStore(t *testing.T) {
 	}
 }
 
+// What the stream refuses once, it refuses always: no attempt follows.
+func TestRun_OutcomeThatTheStreamRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newWorld(t).process(nil)
+		pl := pipeline(t, processor.Step{Name: "A", Handler: handler(processor.Split("A", nil))})
+		p.work(nil, pl)
+		end := p.run(pl, "r", nil)
+		wantEnd(t, end, eventstream.Completed, true, "")
+		if s := p.stream("r"); s.Len() < 64 || !strings.Contains(s.At(s.Len()-1).Msg(), "deep") {
+			t.Errorf("the stream has %d events, the last one %s", s.Len(), s.At(s.Len()-1).Msg())
+		}
+	})
+}
+
 // Whether a payload lies in the document or in a blob, it comes out as it went in.
 func TestPayload_AroundTheClaimCheck(t *testing.T) {
 	for n, blobs := range map[int]int{4095: 0, 4096: 0, 4097: 1} {

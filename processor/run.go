@@ -99,12 +99,13 @@ type logger interface {
 func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, log logger) *claim {
 	next := &claiming{w: w, stream: cl.stream, own: 1}
 	goesOn := w.goesOn(cl.stream)
+	var refused error // by the stream, as it would be at the next attempt
 	_, err := w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
 		if err := w.owns(s, cl.taskKey); err != nil {
 			return err
 		}
-		if err := v.apply(s, s.Event(cl.event)); err != nil || !goesOn {
-			return err
+		if refused = v.apply(s, s.Event(cl.event)); refused != nil || !goesOn {
+			return refused
 		}
 		return next.run(s)
 	})
@@ -113,7 +114,7 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 	}
 	next.reset()
 	switch {
-	case isTooLarge(err) && v.kind != outcomeAbort:
+	case (refused != nil || isTooLarge(err)) && v.kind != outcomeAbort:
 		return w.abort(ctx, handlerCtx, cl, err, log)
 	case errors.Is(err, eventstream.ErrNotOwner) || errors.Is(err, ErrNoRun):
 		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
