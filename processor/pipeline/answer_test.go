@@ -238,20 +238,25 @@ func TestHTTP_HugeAnswer(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"endless":    {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "output is larger than 1000 bytes"},
-		"a byte":     {answering(200, nil, strings.Repeat("x", 1001)), "output is larger than 1000 bytes"},
+		"endless":    {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "abort: output is larger than 1000 bytes; let it go to a file"},
+		"a byte":     {answering(200, nil, strings.Repeat("x", 1001)), "abort: output is larger than 1000 bytes; let it go to a file"},
 		"an error's": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500); endless(w) }, "500 Internal Server Error: " + strings.Repeat("x", 512)},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w) // 100 kB in some hundred bytes
 			defer z.Close()
 			io.WriteString(z, strings.Repeat("x", 100_000))
-		}, "output is larger than 1000 bytes"},
+		}, "abort: output is larger than 1000 bytes; let it go to a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := serve(t, c.handler)
 			got, err := handle(t, posting(url, ""), task("A", "1"), small)
-			check(t, got, err, "POST "+url+": "+c.want)
+			reason, isAbort := strings.CutPrefix(c.want, "abort: ")
+			want := "POST " + url + ": " + reason
+			if isAbort {
+				want = "abort: " + want
+			}
+			check(t, got, err, want)
 		})
 	}
 }

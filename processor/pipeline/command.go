@@ -115,7 +115,7 @@ type bounded struct {
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(p) > b.limit-len(b.data) {
-		err := fmt.Errorf("output is larger than %d bytes", b.limit)
+		err := hopeless{fmt.Errorf("output is larger than %d bytes; let it go to a file or a blob, and put out the name of that", b.limit)}
 		b.exceeded(err)
 		return 0, err
 	}

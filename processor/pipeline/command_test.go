@@ -195,8 +195,8 @@ func TestExec_Failures(t *testing.T) {
 		{"tail", `printf '` + long + `end' >&2; exit 1`, "exit status 1: " + long[:1021] + "end"},
 		{"not UTF-8", `printf 'a\377b' >&2; exit 1`, "exit status 1: a\ufffdb"},
 		{"bad output", `echo x; echo warned >&2`, `output is not one JSON value: invalid character 'x' looking for beginning of value: "x\n": warned`},
-		{"huge output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "output is larger than 1000 bytes"},
-		{"huge output, deaf", `trap "" PIPE; while :; do echo xxxxxxxxxxxxxxxxxxx 2>/dev/null; done`, "output is larger than 1000 bytes"},
+		{"huge output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "abort: output is larger than 1000 bytes; let it go to a file"},
+		{"huge output, deaf", `trap "" PIPE; while :; do echo xxxxxxxxxxxxxxxxxxx 2>/dev/null; done`, "abort: output is larger than 1000 bytes; let it go to a file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := handle(t, single(`exec: [sh, -c, "{{.Input}}"]`), task("A", quoted(c.script)), &pipeline.Options{MaxOutput: 1000})

@@ -134,7 +134,8 @@
 // # Failures
 //
 // A missing program or variable, a template or jq expression that fails on its
-// message, and arguments that the system does not take abort the event, since no
-// further attempt can mend them. All else — a non-zero exit status, output that
+// message, arguments that the system does not take, and output over 64 MiB abort the
+// event, since no further attempt can mend them: a program that writes more is
+// stopped. All else — a non-zero exit status, output that
 // cannot be read — is a failed attempt, which is retried.
 package pipeline

@@ -35,7 +35,8 @@ type Options struct {
 	// gets all as it is.
 	Redact func(string) string
 	// MaxOutput is how much a program may write to stdout, and a server may
-	// answer, in bytes; 0 means 64 MiB.
+	// answer, in bytes; 0 means [processor.MaxPayload], 64 MiB. The program is
+	// stopped at more, and the step is aborted.
 	MaxOutput int
 	// Grace is how long a canceled program has between SIGTERM and SIGKILL; 0
 	// means 2 s.
@@ -91,7 +92,7 @@ func (o *Options) forFile(path string) *Options {
 }
 
 func (o *Options) resolve() (*Options, error) {
-	settings := Options{Name: "pipeline.yaml", Logger: slog.New(slog.DiscardHandler), MaxOutput: 64 << 20, Grace: 2 * time.Second, Redact: asItIs}
+	settings := Options{Name: "pipeline.yaml", Logger: slog.New(slog.DiscardHandler), MaxOutput: processor.MaxPayload, Grace: 2 * time.Second, Redact: asItIs}
 	if o == nil {
 		o = &Options{}
 	}
