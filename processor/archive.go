@@ -86,11 +86,20 @@ func ignoreGone(err error) error {
 }
 
 // reopenArchived brings a run back from the archive, changed by f, which has to
-// leave it open. The archived copy goes when the open one stands.
+// leave it open. The archived copy goes when the open one stands. Its lease keeps a
+// purge from removing the payloads meanwhile.
 func (p *Processor) reopenArchived(ctx context.Context, name string, info *store.Info, f func(*eventstream.Stream) error) error {
-	object, err := p.scope.Store().Get(ctx, info.Name, nil)
+	lease, err := p.scope.Hold(ctx, info.Name, &scope.HoldOptions{Wait: purgeWait})
 	if err != nil {
 		return err
+	}
+	defer p.release(ctx, lease)
+	object, err := p.scope.Store().Get(ctx, info.Name, &store.Conditions{LeaseID: lease.ID()})
+	if err != nil {
+		return err
+	}
+	if object.Metadata[metaPurging] != "" {
+		return beingPurged(name)
 	}
 	s, err := eventstream.Parse(object.Body)
 	if err != nil {
@@ -105,8 +114,8 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 	}
 	p.tell(ctx, name, res)
 	p.hub.ring(name, newEvents)
-	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: object.ETag})
-	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConditionNotMet) {
+	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{LeaseID: lease.ID(), IfMatch: object.ETag})
+	if err != nil {
 		p.log.WarnContext(ctx, "archived copy was not removed; the next archiving replaces it", "stream", name, "err", err)
 	}
 	return nil

@@ -12,26 +12,38 @@ import (
 // metaPurging marks a run that is being purged: for everyone it is gone.
 const metaPurging = "purging"
 
-// find returns where the document of a run lies: among the open ones, or in the
-// archive. It looks among the open ones once more, since a retry may have moved it
-// back meanwhile. ErrNoRun if it is nowhere.
+// attrPurging is the same on the root element, where an edit sees it.
+const attrPurging = "purging"
+
+// find returns where the document of a run lies. ErrNoRun if it is nowhere.
 func (p *Processor) find(ctx context.Context, name string) (*store.Info, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	for _, look := range []func(context.Context, string) (*store.Info, error){p.inStreams, p.inArchive, p.inStreams} {
-		info, err := look(ctx, name)
-		switch {
-		case err != nil:
-			return nil, err
-		case info == nil:
-		case info.Metadata[metaPurging] != "":
-			return nil, fmt.Errorf("%w: %q is being purged", ErrNoRun, name)
-		default:
-			return info, nil
+	info, err := p.look(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info == nil:
+		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+	case info.Metadata[metaPurging] != "":
+		return nil, beingPurged(name)
+	}
+	return info, nil
+}
+
+func beingPurged(name string) error { return fmt.Errorf("%w: %q is being purged", ErrNoRun, name) }
+
+// look finds a document among the open ones or in the archive, that of a run which
+// is being purged too; nil if it is nowhere. It looks among the open ones once more,
+// since a retry may have moved it back meanwhile.
+func (p *Processor) look(ctx context.Context, name string) (*store.Info, error) {
+	for _, in := range []func(context.Context, string) (*store.Info, error){p.inStreams, p.inArchive, p.inStreams} {
+		if info, err := in(ctx, name); info != nil || err != nil {
+			return info, err
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+	return nil, nil
 }
 
 func (p *Processor) inStreams(ctx context.Context, name string) (*store.Info, error) {

@@ -64,10 +64,7 @@ func (p *Processor) List(ctx context.Context, o *ListOptions) iter.Seq2[RunInfo,
 				yield(RunInfo{}, err)
 				return
 			}
-			name, ok := nameOf(blob.Name)
-			if !ok {
-				name, ok = archivedName(blob.Name)
-			}
+			name, ok := runName(blob.Name)
 			// Between its two places a run is in both, and the open one counts.
 			if !ok || seen[name] || blob.Metadata[metaPurging] != "" {
 				continue
@@ -117,7 +114,15 @@ func (p *Processor) runInfo(ctx context.Context, name string, blob *store.Info) 
 	if err != nil {
 		return RunInfo{}, err
 	}
-	summary := snapshot.Stream.Summary()
-	summary.Updated = blob.LastModified
-	return RunInfo{Name: name, Summary: summary}, nil
+	return infoOf(name, blob, snapshot.Stream), nil
+}
+
+// infoOf is what the document itself tells, but for the time of its last edit.
+func infoOf(name string, blob *store.Info, s *eventstream.Stream) RunInfo {
+	info := RunInfo{Name: name, Summary: s.Summary()}
+	info.Updated = blob.LastModified
+	if cached, ok := eventstream.ParseSummary(blob.Metadata); ok {
+		info.Updated = cached.Updated
+	}
+	return info
 }

@@ -88,6 +88,14 @@ func archivedName(blob string) (string, bool) {
 	return name, ok && marked && nameForm.MatchString(name)
 }
 
+// runName is the run whose document has the given blob name.
+func runName(blob string) (string, bool) {
+	if name, ok := nameOf(blob); ok {
+		return name, true
+	}
+	return archivedName(blob)
+}
+
 func payloadBlob(run, event, random, kind string) string {
 	return fmt.Sprintf("%s%s/%s.%s.%s", payloadPrefix, run, event, random, kind)
 }

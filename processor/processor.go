@@ -82,7 +82,12 @@ func timingOf(st store.Store) timing {
 
 // edit is scope.Edit on the stream of a run, with everybody told of what it did.
 func (p *Processor) edit(ctx context.Context, name string, f func(*eventstream.Stream) error) (*scope.Result, error) {
-	res, err := p.scope.Edit(ctx, BlobOf(name), f)
+	res, err := p.scope.Edit(ctx, BlobOf(name), func(s *eventstream.Stream) error {
+		if s.Attr(attrPurging) != "" {
+			return beingPurged(name)
+		}
+		return f(s)
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, p.missing(ctx, name)
 	}

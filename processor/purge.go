@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"time"
 
@@ -27,26 +28,46 @@ type Purged struct {
 
 // Purge removes an ended run with all its payloads, for good. It may be killed
 // anywhere: from its first step on the run is gone for everyone, and the same call
-// again, or a start under the name, removes the rest. ErrOpen if the run has not
-// ended.
+// again, a start under the name, or the sweep removes the rest. ErrOpen if the run
+// has not ended.
 func (p *Processor) Purge(ctx context.Context, name string) (Purged, error) {
+	return p.purgeWhere(ctx, name, anyRun)
+}
+
+func (p *Processor) purgeWhere(ctx context.Context, name string, fits func(RunInfo) bool) (Purged, error) {
 	if err := CheckName(name); err != nil {
 		return Purged{}, err
 	}
-	for _, look := range []func(context.Context, string) (*store.Info, error){p.inStreams, p.inArchive} {
-		info, err := look(ctx, name)
-		if err != nil {
+	for {
+		info, err := p.look(ctx, name)
+		switch {
+		case err != nil:
 			return Purged{}, err
+		case info == nil:
+			return Purged{}, fmt.Errorf("%w: %q", ErrNoRun, name)
 		}
-		if info != nil {
-			return p.purge(ctx, name, info.Name)
+		purged, err := p.purge(ctx, name, info.Name, purgeWait, fits)
+		if !errors.Is(err, store.ErrNotFound) {
+			return purged, err
 		}
+		// It was moved between the two looks.
 	}
-	return Purged{}, fmt.Errorf("%w: %q", ErrNoRun, name)
 }
 
-func (p *Processor) purge(ctx context.Context, name, blob string) (purged Purged, err error) {
-	lease, err := p.scope.Hold(ctx, blob, &scope.HoldOptions{Wait: purgeWait})
+func notEnded(name string) error {
+	return fmt.Errorf("purge run %q: %w; cancel it first", name, ErrOpen)
+}
+
+func anyRun(RunInfo) bool { return true }
+
+// errUnfit: a run is not one of those that are to be purged, as was seen under its
+// lease.
+var errUnfit = errors.New("the run is none of those to be purged")
+
+// purge removes the run whose document lies in a blob, if it fits. Until the
+// document goes, last of all, it tells that a purge has begun.
+func (p *Processor) purge(ctx context.Context, name, blob string, wait time.Duration, fits func(RunInfo) bool) (purged Purged, err error) {
+	lease, err := p.scope.Hold(ctx, blob, &scope.HoldOptions{Wait: wait})
 	if err != nil {
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
@@ -60,17 +81,26 @@ func (p *Processor) purge(ctx context.Context, name, blob string) (purged Purged
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
 	if !s.IsDone() {
-		return purged, fmt.Errorf("purge run %q: %w; cancel it first", name, ErrOpen)
+		return purged, notEnded(name)
 	}
-	etag, err := p.markPurging(ctx, lease.ID(), object)
+	if !fits(infoOf(name, &object.Info, s)) {
+		return purged, errUnfit
+	}
+	etag, err := p.markPurging(ctx, lease.ID(), object, s)
 	if err != nil {
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
-	purged.Bytes = object.Size
 	if err := p.purgePayloads(ctx, s.Run(), &purged); err != nil {
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
-	return purged, p.scope.Store().Delete(ctx, blob, &store.Conditions{LeaseID: lease.ID(), IfMatch: etag})
+	if err := p.purgeCopy(ctx, name, blob, s.Run()); err != nil {
+		return purged, fmt.Errorf("purge run %q: %w", name, err)
+	}
+	err = p.scope.Store().Delete(ctx, blob, &store.Conditions{LeaseID: lease.ID(), IfMatch: etag})
+	if err == nil {
+		purged.Bytes += object.Size
+	}
+	return purged, err
 }
 
 // finishPurge goes on with a purge that was killed, so that the name is free.
@@ -83,15 +113,17 @@ func (p *Processor) finishPurge(ctx context.Context, name string) error {
 		if info == nil || info.Metadata[metaPurging] == "" {
 			continue
 		}
-		if _, err := p.purge(ctx, name, info.Name); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, err := p.purge(ctx, name, info.Name, purgeWait, anyRun); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Processor) markPurging(ctx context.Context, leaseID string, object *store.Object) (etag string, err error) {
-	if object.Metadata[metaPurging] != "" {
+// markPurging marks the metadata, for whoever lists, and the document, for whoever
+// waits to edit it: the lease of a purge that was killed passes on to him.
+func (p *Processor) markPurging(ctx context.Context, leaseID string, object *store.Object, s *eventstream.Stream) (etag string, err error) {
+	if object.Metadata[metaPurging] != "" && s.Attr(attrPurging) != "" {
 		return object.ETag, nil
 	}
 	meta := maps.Clone(object.Metadata)
@@ -99,7 +131,11 @@ func (p *Processor) markPurging(ctx context.Context, leaseID string, object *sto
 		meta = map[string]string{}
 	}
 	meta[metaPurging] = "true"
-	info, err := p.scope.Store().Put(ctx, object.Name, object.Body, &store.PutOptions{
+	now := p.scope.Now()
+	if _, err := s.Edit(now, func() error { return s.SetAttrs(attrPurging, eventstream.FormatTime(now)) }); err != nil {
+		return "", err
+	}
+	info, err := p.scope.Store().Put(ctx, object.Name, s.Bytes(), &store.PutOptions{
 		Conditions: store.Conditions{LeaseID: leaseID, IfMatch: object.ETag}, Metadata: meta, ContentType: object.ContentType,
 	})
 	if err != nil {
@@ -108,22 +144,45 @@ func (p *Processor) markPurging(ctx context.Context, leaseID string, object *sto
 	return info.ETag, nil
 }
 
+// purgePayloads removes payloads until a listing shows none: a worker whose outcome
+// comes too late may have written more of them meanwhile.
 func (p *Processor) purgePayloads(ctx context.Context, run string, purged *Purged) error {
-	if run == "" {
-		return nil
-	}
-	for info, err := range p.scope.Store().List(ctx, payloadPrefix+run+"/") {
-		if err != nil {
-			return err
+	for left := run != ""; left; {
+		left = false
+		for info, err := range p.payloadsOf(ctx, run) {
+			if err != nil {
+				return err
+			}
+			left = true
+			err := p.scope.Store().Delete(ctx, info.Name, nil)
+			switch {
+			case err == nil:
+				purged.Payloads++
+				purged.Bytes += info.Size
+			case !errors.Is(err, store.ErrNotFound):
+				return err
+			}
 		}
-		err := p.scope.Store().Delete(ctx, info.Name, nil)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		purged.Payloads++
-		purged.Bytes += info.Size
 	}
 	return nil
+}
+
+func (p *Processor) payloadsOf(ctx context.Context, run string) iter.Seq2[*store.Info, error] {
+	return p.scope.Store().List(ctx, payloadPrefix+run+"/")
+}
+
+// purgeCopy removes the copy in the archive that an archiving or a retry has left
+// when it was killed: without the other one it would be taken for the run.
+func (p *Processor) purgeCopy(ctx context.Context, name, blob, run string) error {
+	copied := archiveBlob(name, run)
+	if blob == copied {
+		return nil
+	}
+	err := p.scope.Store().Delete(ctx, copied, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 const (
@@ -134,10 +193,27 @@ const (
 	garbageEvery = time.Hour
 )
 
-// collectGarbage removes payloads that no document refers to, and what dead
-// workers left.
+// collectGarbage removes what purges have left that were killed, payloads that no
+// document refers to, and what dead workers left.
 func (p *Processor) collectGarbage(ctx context.Context) error {
-	return errors.Join(p.collectWorkers(ctx), p.collectPayloads(ctx))
+	return errors.Join(p.collectPurges(ctx), p.collectWorkers(ctx), p.collectPayloads(ctx))
+}
+
+// collectPurges goes on with purges that nobody goes on with.
+func (p *Processor) collectPurges(ctx context.Context) error {
+	for blob, err := range p.documents(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		name, ok := runName(blob.Name)
+		if !ok || blob.Metadata[metaPurging] == "" {
+			continue
+		}
+		if _, err := p.purge(ctx, name, blob.Name, 0, anyRun); ignoreGone(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func isChanged(err error) bool {
