@@ -123,7 +123,7 @@ func (p *Processor) purgeableNamed(ctx context.Context, o *PurgeOptions) ([]foun
 		case f.blob == nil:
 			f.err = fmt.Errorf("%w: %q", ErrNoRun, name)
 		case f.info.Unreadable != nil:
-			f.err = f.info.Unreadable
+			f.err = fmt.Errorf("purge run %q: %w", name, f.info.Unreadable)
 		case !f.info.Status.Final():
 			f.err = notEnded(name)
 		case !o.take(f.info, p.scope.Now()):

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -114,5 +118,79 @@ func TestShow_Colours(t *testing.T) {
 	}
 	if _, stdout, _ := f.run("show", "r"); strings.Contains(stdout, "\x1b") {
 		t.Errorf("a pipe gets %q, want no colours", stdout)
+	}
+}
+
+// answer runs the command with a terminal as its standard input, on which something
+// is typed.
+func (f folder) answer(typed string, args ...string) (code int, stdout, stderr string) {
+	f.t.Helper()
+	screen, tty := openTerminal(f.t, 80)
+	defer tty.Close()
+	if _, err := screen.WriteString(typed); err != nil {
+		f.t.Fatal(err)
+	}
+	var out, complaints strings.Builder
+	cmd := exec.Command("leasestream", args...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = f.dir, tty, &out, &complaints
+	if err := cmd.Run(); err != nil {
+		if _, exited := errors.AsType[*exec.ExitError](err); !exited {
+			f.t.Fatal(err)
+		}
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), complaints.String()
+}
+
+// On a terminal, a purge of all that fits shows them and asks.
+func TestPurge_AsksOnTerminal(t *testing.T) {
+	f := newFolder(t, squares)
+	for _, name := range []string{"r", "s"} {
+		f.run("run", "pipeline.yaml", "--set", "n=1", "--name", name)
+	}
+	for _, test := range []struct {
+		answer string
+		code   int
+		left   []string
+	}{
+		{"\n", 1, []string{"r", "s"}},
+		{"n\n", 1, []string{"r", "s"}},
+		{"yes please\n", 1, []string{"r", "s"}},
+		{"Y\n", 0, nil},
+		{"", 0, nil}, // there is nothing to ask for any more
+	} {
+		code, stdout, stderr := f.answer(test.answer, "purge", "--pipeline", "squares")
+		if asked := strings.Contains(stderr, "Remove 2 runs for good: 0 payloads, "); code != test.code || asked != (test.answer != "") {
+			t.Errorf("answer %q: exit code %d, want %d; %s%s", test.answer, code, test.code, stdout, stderr)
+		}
+		var names []string
+		for _, run := range f.ls() {
+			names = append(names, run.Name)
+		}
+		if !slices.Equal(names, test.left) {
+			t.Errorf("answer %q leaves %q, want %q", test.answer, names, test.left)
+		}
+	}
+}
+
+// A question can be interrupted like all else.
+func TestPurge_InterruptedWhileItAsks(t *testing.T) {
+	f := newFolder(t, squares)
+	f.run("run", "pipeline.yaml", "--set", "n=1", "--name", "r")
+	_, tty := openTerminal(t, 80)
+	defer tty.Close()
+	p := &process{f: f, cmd: exec.Command("leasestream", "purge", "--pipeline", "squares")}
+	p.cmd.Dir, p.cmd.Stdin = f.dir, tty
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(stderr)
+	p.until("r: 0 payloads")
+	p.signal(syscall.SIGINT)
+	if code, _, said := p.wait(); code != 130 || len(f.ls()) != 1 {
+		t.Errorf("interrupted: exit code %d, want 130 and the run left; %s", code, said)
 	}
 }

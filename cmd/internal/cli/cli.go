@@ -31,7 +31,7 @@ func (a *app) root() *cobra.Command {
 		a.newRun(), a.newEach(), a.newStart(), a.newWork(),
 		a.newLs(), a.newShow(), a.newQuery(),
 		a.newCancel(), a.newAbort(), a.newComplete(),
-		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(), a.newLimit(),
+		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(), a.newLimit(), a.newPurge(),
 		a.newWorker(),
 		a.newLease(), a.newBlob(), a.newVersion(), a.newCompletion(),
 	)

@@ -24,7 +24,7 @@ func (a *app) newLs() *cobra.Command {
 	cmd := &cobra.Command{Use: "ls", Short: "List the runs", Args: cobra.NoArgs}
 	formatFlag(cmd, &format, "text", "json")
 	statusFlag(cmd, &status, append([]string{eventstream.Inprocess.String()}, endStatuses...)...)
-	cmd.Flags().StringVar(&pipelineName, "pipeline", "", "only runs of the pipeline with this `NAME`")
+	addPipelineFilter(cmd, &pipelineName)
 	addTagFilter(cmd, &tagged)
 	cmd.RunE = a.inRuns(func(ctx context.Context, p *processor.Processor, _ []string) error {
 		o := &processor.ListOptions{Status: status.value, Pipeline: pipelineName, Tags: tagged.values}
@@ -45,6 +45,10 @@ var endStatuses = []string{
 func statusFlag(cmd *cobra.Command, status *choice, allowed ...string) {
 	status.allowed = allowed
 	choiceFlag(cmd, status, "status", "only runs of this `STATUS`: "+strings.Join(allowed, ", "))
+}
+
+func addPipelineFilter(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "pipeline", "", "only runs of the pipeline with this `NAME`")
 }
 
 func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,3 +104,38 @@ func leasePeriod() period { return period{store.MinLease, "infinite", store.Leas
 
 // breakPeriod is how long a broken lease still locks.
 func breakPeriod() period { return period{value: store.BreakNaturally, meaning: store.BreakNaturally} }
+
+// age is the value of a flag that takes a duration of hours or days.
+type age struct{ value time.Duration }
+
+var _ pflag.Value = (*age)(nil)
+
+func (d *age) Type() string   { return "duration" }
+func (d *age) String() string { return d.value.String() }
+
+// Set takes Go's durations and, before one or alone, days: 12h, 30d, 1d12h.
+func (d *age) Set(text string) error {
+	value, err := parseAge(text)
+	if err != nil || strings.Contains(text, "-") {
+		return errors.New("want an age such as 12h or 30d")
+	}
+	d.value = value
+	return nil
+}
+
+func parseAge(text string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 16) // far from an overflow
+	if err != nil {
+		return 0, err
+	}
+	value := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return value, nil
+	}
+	more, err := time.ParseDuration(rest)
+	return value + more, err
+}

@@ -49,6 +49,24 @@ func TestPeriod_String(t *testing.T) {
 	}
 }
 
+func TestAge_Set(t *testing.T) {
+	const day = 24 * time.Hour
+	for text, want := range map[string]time.Duration{
+		"0s": 0, "12h": 12 * time.Hour, "720h": 30 * day, "30d": 30 * day, "0d": 0, "1d12h": 36 * time.Hour, "65535d": 65535 * day,
+	} {
+		var d age
+		if err := d.Set(text); err != nil || d.value != want {
+			t.Errorf("Set(%q) = %v, %v, want %v", text, d.value, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "30", "-1h", "-1d", "1d-2h", "1d-48h", "1.5d", "d1h", "1dd", "65536d", "+1d"} {
+		var d age
+		if err := d.Set(text); err == nil {
+			t.Errorf("Set(%q) = %v, want an error", text, d.value)
+		}
+	}
+}
+
 func TestEnvironmentName(t *testing.T) {
 	if got, want := environmentName("if-none-match"), "LEASESTREAM_IF_NONE_MATCH"; got != want {
 		t.Errorf("environmentName() = %q, want %q", got, want)
