@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
@@ -268,4 +269,39 @@ func TestRun_LargeResults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowPayloads is a store that takes most of the time that a payload may take.
+type slowPayloads struct{ store.Store }
+
+func (s slowPayloads) Local() bool { return true }
+
+func (s slowPayloads) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
+	if strings.HasPrefix(name, "payload/") {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Second):
+		}
+	}
+	return s.Store.Put(ctx, name, body, o)
+}
+
+// The more payloads an outcome has, the longer it may take.
+func TestPayload_EachHasItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.processOn(slowPayloads{w.st}, nil)
+		big := text(10_000)
+		pl := pipeline(t,
+			processor.Step{Name: "A", Handler: handler(processor.Split("B", big, big, big).Join("C"))},
+			processor.Step{Name: "B", Handler: handler(processor.Complete(1))},
+			processor.Step{Name: "C", Handler: handler(processor.Complete("done"))},
+		)
+		p.work(nil, pl)
+		wantEnd(t, p.run(pl, "r", nil), eventstream.Completed, false, `"done"`)
+		if attempt := p.stream("r").Root().Attempt(); attempt != 1 {
+			t.Errorf("the split was tried %d times, want once", attempt)
+		}
+	})
 }

@@ -75,9 +75,10 @@ func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) 
 		log.InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
 		return nil
 	}
-	editCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.p.timing.outcome)
+	settled := context.WithoutCancel(ctx)
+	verdict, err := w.prepare(settled, cl, out, err) // each payload has a time of its own
+	editCtx, cancel := context.WithTimeout(settled, w.p.timing.outcome)
 	defer cancel()
-	verdict, err := w.prepare(editCtx, cl, out, err)
 	if errors.Is(err, store.ErrTooLarge) {
 		return w.abort(editCtx, ctx, cl, err, log)
 	}
