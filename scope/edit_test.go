@@ -828,3 +828,33 @@ func TestRead_SurvivesTrouble(t *testing.T) {
 		wantErr(t, "Read() without a store", err, errReset)
 	})
 }
+
+// The last caller that waits leaves while an upload is under way: the line then
+// has a batch in which nobody is.
+func TestEdit_AllWhoWaitLeave(t *testing.T) {
+	for _, strategy := range []scope.Strategy{scope.Leased, scope.Optimistic} {
+		inBubble(t, func(t *testing.T, w *world) {
+			s := w.newScope(&scope.Options{Strategy: strategy})
+			w.once("put", func() (bool, error) { time.Sleep(time.Second); return true, nil })
+			first := make(chan error, 1)
+			go func() {
+				_, err := s.Edit(t.Context(), blob, add("first"))
+				first <- err
+			}()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			if _, err := s.Edit(ctx, blob, add("second")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Edit() that left = %v, want %v", err, context.DeadlineExceeded)
+			}
+			if err := <-first; err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+			if n := w.count("acquire"); n > 2 {
+				t.Errorf("%d leases were asked for in a minute with nothing to do", n)
+			}
+			w.wantNames("first")
+		})
+	}
+}

@@ -141,7 +141,7 @@ func (l *line) serve(t *tenure) (busy bool) {
 // does. Callers that shared an upload come back together, one just after the
 // other: the first of them does not begin the next upload for itself alone.
 func (l *line) collect() bool {
-	if l.current == nil && l.waiting() == 0 && !l.linger() {
+	if l.current == nil && !l.pending() && !l.linger() {
 		return false
 	}
 	if l.together > 1 {
@@ -168,6 +168,14 @@ func (l *line) gather() {
 		before = n
 		time.Sleep(gatherStep)
 	}
+}
+
+// pending reports whether there is a next batch. Its callers may all have left; it
+// has to be taken up all the same, or the line would never come to rest.
+func (l *line) pending() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.next != nil
 }
 
 // waiting is how many edits wait.
@@ -197,7 +205,7 @@ func (l *line) seal() bool {
 // linger waits for an edit for a moment, and reports whether there is one.
 func (l *line) linger() bool {
 	if !l.lingers(true) {
-		return l.waiting() > 0
+		return l.pending()
 	}
 	timer := time.NewTimer(l.s.set.linger)
 	defer timer.Stop()
@@ -207,7 +215,7 @@ func (l *line) linger() bool {
 	case <-l.s.open.Done():
 	}
 	l.lingers(false)
-	return l.waiting() > 0
+	return l.pending()
 }
 
 // lingers begins or ends lingering; false if there is no need to begin.
