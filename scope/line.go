@@ -2,6 +2,7 @@ package scope
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"time"
 
@@ -144,10 +145,16 @@ func (l *line) collect() bool {
 	if l.current == nil && !l.pending() && !l.linger() {
 		return false
 	}
-	if l.together > 1 {
+	if l.together > 1 || l.inCompany() {
 		l.gather()
 	}
 	return l.seal()
+}
+
+// inCompany lets others run for a moment, and reports whether one edit is not alone.
+func (l *line) inCompany() bool {
+	runtime.Gosched()
+	return l.waiting() > 1
 }
 
 // gatherStep is how long nothing has to come until it is taken that all have come,
@@ -160,7 +167,7 @@ const (
 // gather waits for those who come back together, as long as some do.
 func (l *line) gather() {
 	begin := time.Now()
-	for before := 0; before < l.together && time.Since(begin) < gatherLimit; {
+	for before := 0; time.Since(begin) < gatherLimit; {
 		n := l.waiting()
 		if n == before {
 			return
