@@ -78,6 +78,7 @@ func (a *acquisition) take(ctx context.Context, result *store.LeaseResult, start
 		a.abandon(ctx)
 		return nil, err
 	}
+	a.s.told.acquired(l.polls, l.waited)
 	return l, nil
 }
 

@@ -91,6 +91,7 @@ func (l *line) settled(v verdict, err error) bool {
 func (l *line) committed(t *tenure, doc *document, p *pending, etag string) {
 	l.s.stats.commits.Add(1)
 	l.s.stats.edits.Add(int64(l.current.size()))
+	l.s.told.committed(l.current.size())
 	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: &content{body: p.body}})
 	t.etag = etag
 	if etag == "" || p.unknown {

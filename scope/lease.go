@@ -18,6 +18,7 @@ type Lease struct {
 	etag   string // of the blob, when the lease was acquired
 	polls  int
 	waited time.Duration
+	since  instant // start of the request that first granted it
 
 	ctx      context.Context // ends with the lease
 	end      context.CancelCauseFunc
@@ -40,7 +41,7 @@ type Lease struct {
 // context has the values of ctx but does not end with it.
 func (s *Scope) newLease(ctx context.Context, blob, id string, t terms, start instant) *Lease {
 	l := &Lease{
-		s: s, blob: blob, id: id, terms: t,
+		s: s, blob: blob, id: id, terms: t, since: start,
 		stopped: make(chan struct{}), released: make(chan struct{}),
 		acquired: start.wall, renewed: start.wall, trusted: t.trust(start),
 	}
@@ -93,6 +94,7 @@ func (l *Lease) lose(cause error) error {
 	l.mu.Unlock()
 	if lost {
 		l.s.stats.lost.Add(1)
+		l.s.told.ended(l.since, l.s.clock.instant())
 		l.s.set.logger.WarnContext(l.ctx, "lease lost", "blob", l.blob, "lease", l.id, "err", err)
 		l.end(err)
 	}
@@ -187,12 +189,16 @@ func (l *Lease) release(ctx context.Context, why error) error {
 // should it arrive after the release, the store refuses it.
 func (l *Lease) close(why error) (refused bool) {
 	l.mu.Lock()
-	if l.err == nil {
+	held := l.err == nil
+	if held {
 		l.err = why
 	}
 	err, refused := l.err, l.refused
 	l.expiry.Stop()
 	l.mu.Unlock()
+	if held {
+		l.s.told.ended(l.since, l.s.clock.instant())
+	}
 	l.end(err)
 	l.stop()
 	<-l.stopped

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/leasestream/leasestream/scope/store"
 )
 
@@ -29,6 +31,10 @@ const (
 type Options struct {
 	// Logger is told what an operator may have to act on; nil: nobody.
 	Logger *slog.Logger
+
+	// MeterProvider takes the metrics that [Stats] has, and how long leases are
+	// waited for and held; nil: there are none, at no cost.
+	MeterProvider metric.MeterProvider
 
 	// Writer names this scope in the metadata of what it writes, by which it
 	// finds a commit again that was not answered. No two scopes that live may

@@ -20,6 +20,7 @@ type Scope struct {
 	clock *clock
 	procs *processes
 	stats counters
+	told  histograms
 
 	open  context.Context // ends when Close begins
 	shut  context.CancelCauseFunc
@@ -48,6 +49,9 @@ func New(st store.Store, o *Options) *Scope {
 	}
 	if !local {
 		s.st = timed{st, s.clock}
+	}
+	if o != nil {
+		s.meter(o.MeterProvider, s.set.logger)
 	}
 	s.open, s.shut = context.WithCancelCause(context.Background())
 	s.maxBody.Store(eventstream.MaxBytes)
@@ -117,7 +121,7 @@ type Stats struct {
 }
 
 type counters struct {
-	edits, commits, reads, acquires, refused, renewals, lost, reruns, bypassed, unknown, unsettled atomic.Int64
+	edits, commits, reads, acquires, refused, renewals, lost, reruns, bypassed, unknown, unsettled counter
 
 	longestWait atomic.Int64
 }
