@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope/store"
 )
@@ -18,6 +20,9 @@ type claim struct {
 	payload  *eventstream.Payload // of the input; nil if there is none
 	branches []branchResult       // of an aggregator
 	failures int
+	trace    string     // the span that it belongs below, as the document has it; "" for none
+	span     trace.Span // of the attempt, once it has begun; nil: nobody traces
+	ended    ending
 	document int // bytes of the stream's document
 	cancel   context.CancelCauseFunc
 }
@@ -190,9 +195,10 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 		step:     step,
 		pipeline: pl,
 		failures: e.Failures(),
+		trace:    parentOf(e),
 		document: s.Size(),
 		task: &Task{
-			Stream: stream, Run: s.Run(), Event: e.ID(), Step: step.Name, Attempt: e.Attempt(), Join: e.IsJoin(),
+			Stream: stream, Run: s.Run(), Event: e.ID(), Step: step.Name, Attempt: e.Attempt(), Worker: w.id, Join: e.IsJoin(),
 		},
 	}
 	cl.task.Cursor = e.Cursor()

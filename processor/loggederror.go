@@ -39,7 +39,7 @@ func (w *worker) keepLog(ctx context.Context, cl *claim, failure error) *eventst
 	pw := &payloads{p: w.p, run: cl.run, event: cl.event}
 	payload, err := pw.write(ctx, "log", "text/plain; charset=utf-8", e.Log)
 	if err != nil {
-		w.log.WarnContext(ctx, "log of a failed attempt was not kept", "stream", cl.stream, "event", cl.event, "attempt", cl.attempt, "err", err)
+		w.logOf(cl).WarnContext(ctx, "log of a failed attempt was not kept", "err", err)
 		return nil
 	}
 	return payload

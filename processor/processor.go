@@ -8,6 +8,9 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/scope"
@@ -31,6 +34,8 @@ type Processor struct {
 	limits limits
 	hub    hub
 	ringer *ringer
+	tracer trace.Tracer // nil: nobody traces
+	meters *meters      // nil: nobody measures
 }
 
 // Options of a Processor; nil means the defaults.
@@ -39,6 +44,12 @@ type Options struct {
 	Logger *slog.Logger
 	// Bus carries doorbells to workers of other processes; nil: they poll.
 	Bus bus.Bus
+	// TracerProvider takes a trace for each run, with a span for each attempt; nil:
+	// none, at no cost. The trace goes on over processes, and into what handlers
+	// call, by the context of the handler.
+	TracerProvider trace.TracerProvider
+	// MeterProvider takes the metrics of workers; nil: there are none, at no cost.
+	MeterProvider metric.MeterProvider
 }
 
 // New makes a processor over the container of a scope. The scope stays the
@@ -50,6 +61,7 @@ func New(sc *scope.Scope, o *Options) *Processor {
 	}
 	if o != nil {
 		p.bus = o.Bus
+		p.tracer, p.meters = newTracer(o.TracerProvider), newMeters(o.MeterProvider, p.log)
 	}
 	p.ringer = newRinger(p.bus, p.log)
 	return p

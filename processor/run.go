@@ -19,8 +19,11 @@ import (
 func (w *worker) occupy(ctx context.Context, cl *claim) {
 	defer w.freeSlots(1)
 	for cl != nil {
-		out, err := w.handle(ctx, cl)
-		cl = w.report(ctx, cl, out, err)
+		attemptCtx, attempt := w.begin(ctx, cl)
+		out, err := w.handle(attemptCtx, cl)
+		next := w.report(ctx, cl, out, err)
+		attempt.end(attemptCtx)
+		cl = next
 	}
 }
 
@@ -70,9 +73,9 @@ func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, w
 func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) *claim {
 	defer w.delist(cl)
 	w.unreserve(cl.pipeline, cl.step)
-	log := w.log.With("stream", cl.stream, "event", cl.event, "attempt", cl.attempt)
 	if errors.Is(err, ErrWorkerLost) || errors.Is(err, ErrCanceled) {
-		log.InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
+		cl.ended = dropped(endedStopped, err)
+		w.logOf(cl).InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
 		return nil
 	}
 	settled := context.WithoutCancel(ctx)
@@ -80,26 +83,20 @@ func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) 
 	editCtx, cancel := context.WithTimeout(settled, w.p.timing.outcome)
 	defer cancel()
 	if errors.Is(err, store.ErrTooLarge) {
-		return w.abort(editCtx, ctx, cl, err, log)
+		return w.abort(editCtx, ctx, cl, err)
 	}
 	if err != nil {
 		// Nothing was written: the event is still ours, and is given back as one
 		// that nobody works on.
-		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
-		w.setSuspect(cl.stream, true)
-		return nil
+		return w.unwritten(ctx, cl, err)
 	}
-	return w.write(editCtx, ctx, cl, verdict, log)
+	return w.write(editCtx, ctx, cl, verdict)
 }
 
-type logger interface {
-	InfoContext(ctx context.Context, msg string, args ...any)
-	WarnContext(ctx context.Context, msg string, args ...any)
-}
-
-func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, log logger) *claim {
+func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict) *claim {
 	next := &claiming{w: w, stream: cl.stream, own: 1}
 	goesOn := w.goesOn(cl.stream)
+	v.keepTrace(cl)
 	var refused error // by the stream, as it would be at the next attempt
 	_, err := w.p.edit(ctx, cl.stream, func(s *eventstream.Stream) error {
 		if err := w.owns(s, cl.taskKey); err != nil {
@@ -110,13 +107,15 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 		}
 		return next.run(s)
 	})
+	cl.ended = v.ending(err)
 	if err == nil {
 		return next.occupy(handlerCtx)
 	}
 	next.reset()
+	log := w.logOf(cl)
 	switch {
 	case (refused != nil || isTooLarge(err)) && v.kind != outcomeAbort:
-		return w.abort(ctx, handlerCtx, cl, err, log)
+		return w.abort(ctx, handlerCtx, cl, err)
 	case errors.Is(err, eventstream.ErrNotOwner) || errors.Is(err, ErrNoRun):
 		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
 	case errors.Is(err, scope.ErrOutcomeUnknown):
@@ -130,14 +129,20 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict, l
 }
 
 // abort ends an event whose outcome cannot be written, now or ever.
-func (w *worker) abort(ctx, handlerCtx context.Context, cl *claim, why error, log logger) *claim {
+func (w *worker) abort(ctx, handlerCtx context.Context, cl *claim, why error) *claim {
 	v, err := w.prepare(ctx, cl, Abort(why.Error()), nil)
 	if err != nil {
-		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
-		w.setSuspect(cl.stream, true)
-		return nil
+		return w.unwritten(ctx, cl, err)
 	}
-	return w.write(ctx, handlerCtx, cl, v, log)
+	return w.write(ctx, handlerCtx, cl, v)
+}
+
+// unwritten gives up an outcome that could not be prepared.
+func (w *worker) unwritten(ctx context.Context, cl *claim, err error) *claim {
+	cl.ended = dropped(endedUnwritten, err)
+	w.logOf(cl).WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
+	w.setSuspect(cl.stream, true)
+	return nil
 }
 
 func isTooLarge(err error) bool {
@@ -159,6 +164,8 @@ type verdict struct {
 	step     *Step
 	kind     outcomeKind
 	failed   bool // a failed attempt, with reason
+	last     bool // no attempt follows on a failed one
+	timedOut bool // it failed by the timeout of its step
 	giveBack bool // the attempt is as if it had not been
 	attempt  int
 	reason   string
@@ -170,6 +177,7 @@ type verdict struct {
 	split    eventstream.SplitOptions
 	timeout  time.Duration
 	fallback *eventstream.NewEvent // the step of on_failure
+	trace    string                // the span of the attempt; "" for none
 	now      func() time.Time
 }
 
@@ -187,6 +195,7 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 	case failure != nil:
 		v.failed, v.reason, v.after = true, failure.Error(), retryAfter(failure)
 		v.log = w.keepLog(ctx, cl, failure)
+		v.timedOut = errors.Is(failure, ErrTimeout)
 	case out.kind == outcomeAbort:
 		v.reason = out.reason
 	default:
@@ -236,8 +245,8 @@ func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, d
 // prepareFallback makes the message of the step that takes over when all
 // retries have failed.
 func (v *verdict) prepareFallback(ctx context.Context, cl *claim, pw *payloads) error {
-	last := !v.failed || cl.failures+1 >= cl.step.Retry.attempts()
-	if cl.step.OnFailure == "" || !last {
+	v.last = !v.failed || cl.failures+1 >= cl.step.Retry.attempts()
+	if cl.step.OnFailure == "" || !v.last {
 		return nil
 	}
 	message, err := encode(map[string]any{"input": cl.task.Input, "error": v.reason})
@@ -259,6 +268,9 @@ func (v *verdict) prepareFallback(ctx context.Context, cl *claim, pw *payloads) 
 // apply carries the verdict out. It depends on the stream alone, and may run
 // again on fresher content.
 func (v *verdict) apply(s *eventstream.Stream, e *eventstream.Event) error {
+	if err := v.leaveTrace(s, e); err != nil {
+		return err
+	}
 	switch {
 	case v.giveBack:
 		return s.GiveBack(e, time.Time{})

@@ -140,15 +140,17 @@ func (p *Processor) keepDefinition(ctx context.Context, pl *Pipeline) error {
 	return nil
 }
 
-func (p *Processor) create(ctx context.Context, name string, pl *Pipeline, input json.RawMessage, hash string, o *StartOptions) (*Run, error) {
+func (p *Processor) create(ctx context.Context, name string, pl *Pipeline, input json.RawMessage, hash string, o *StartOptions) (_ *Run, err error) {
 	run := randomText(12)
+	ctx, traced := p.traceStart(ctx, name, run, pl)
+	defer func() { traced(err) }()
 	payload, err := (&payloads{p: p, run: run, event: eventstream.RootID}).put(ctx, inputKind, input)
 	if err != nil {
 		return nil, err
 	}
 	now := p.scope.Now()
 	first := pl.steps[0]
-	root := eventstream.NewEvent{Name: first.Name, Input: payload, TrackingID: o.TrackingID}
+	root := eventstream.NewEvent{Name: first.Name, Input: payload, TrackingID: o.TrackingID, Attrs: traceAttrs(ctx)}
 	if root.TrackingID == "" {
 		root.TrackingID = uuid.NewString()
 	}

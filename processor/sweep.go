@@ -37,9 +37,12 @@ func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
 	defer stop()
 	w.sweeping.Store(true)
 	defer w.sweeping.Store(false)
+	open := newCensus(w.p.meters)
+	defer open.leave(ctx)
 	collected := time.Now() // a worker that lives shortly leaves the garbage to others
 	for ctx.Err() == nil {
-		err := w.p.sweepOnce(ctx, w.notice)
+		err := w.p.sweepOnce(ctx, open.begin(w.notice))
+		open.end(ctx, err)
 		if time.Since(collected) >= garbageEvery {
 			collected = time.Now()
 			err = errors.Join(err, w.p.collectGarbage(ctx))
@@ -156,6 +159,9 @@ func (p *Processor) mend(ctx context.Context, name string, s *eventstream.Stream
 		return nil
 	}
 	_, err := p.edit(ctx, name, m.run)
+	if err == nil {
+		p.meters.gaveBack(ctx, m.gaveBack)
+	}
 	return err
 }
 
@@ -163,6 +169,8 @@ type mender struct {
 	p    *Processor
 	dead map[string]bool // workers that had claims when the stream was read, and do not live
 	now  time.Time
+
+	gaveBack []swept
 }
 
 // deadKeys are the workers with claims in a stream, read before alive was, that
@@ -202,6 +210,7 @@ func (m *mender) needed(s *eventstream.Stream) bool {
 // run decides inside the edit, on the stream as it is then. A worker that was
 // dead stays dead: an ID serves one lease.
 func (m *mender) run(s *eventstream.Stream) error {
+	m.gaveBack = nil
 	if s.IsDone() {
 		return nil
 	}
@@ -209,7 +218,7 @@ func (m *mender) run(s *eventstream.Stream) error {
 		return s.Abort(s.Root(), eventstream.ByTimeout, "deadline")
 	}
 	for _, e := range m.orphans(s) {
-		if err := m.fail(s, e, fmt.Sprintf("worker %s died", e.Key())); err != nil {
+		if err := m.fail(s, e, causeWorker, fmt.Sprintf("worker %s died", e.Key())); err != nil {
 			return err
 		}
 	}
@@ -264,10 +273,11 @@ func (m *mender) expire(s *eventstream.Stream, e *eventstream.Event) error {
 	case e.IsSplit():
 		return s.CloseSplit(e, eventstream.ByTimeout)
 	}
-	return m.fail(s, e, fmt.Sprintf("timeout of %v", e.Timeout()))
+	return m.fail(s, e, causeTimeout, fmt.Sprintf("timeout of %v", e.Timeout()))
 }
 
-func (m *mender) fail(s *eventstream.Stream, e *eventstream.Event, why string) error {
+func (m *mender) fail(s *eventstream.Stream, e *eventstream.Event, cause, why string) error {
+	m.gaveBack = append(m.gaveBack, swept{s.Attr("pipeline"), e.Topic(), cause})
 	if err := s.Fail(e, eventstream.Attempt{N: e.Attempt(), Error: why}); err != nil {
 		return err
 	}

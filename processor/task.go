@@ -21,7 +21,8 @@ type Task struct {
 	Run     string // id of the run
 	Event   string // id of the event
 	Step    string
-	Attempt int // from 1
+	Attempt int    // from 1
+	Worker  string // id of the worker that handles it
 	// Input is the message; nil if there is none. An aggregator gets the input of
 	// its split.
 	Input json.RawMessage

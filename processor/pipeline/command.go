@@ -21,7 +21,7 @@ type command struct {
 
 // run starts the program for a message and reads its output.
 func (c *command) run(ctx context.Context, m *message) (json.RawMessage, error) {
-	cmd, err := c.prepare(m)
+	cmd, err := c.prepare(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (c *command) run(ctx context.Context, m *message) (json.RawMessage, error) 
 	return output, nil
 }
 
-func (c *command) prepare(m *message) (*exec.Cmd, error) {
+func (c *command) prepare(ctx context.Context, m *message) (*exec.Cmd, error) {
 	data := newArgumentData(m)
 	words := make([]string, len(c.arguments))
 	for i, a := range c.arguments {
@@ -59,7 +59,7 @@ func (c *command) prepare(m *message) (*exec.Cmd, error) {
 		Path:      path,
 		Args:      words,
 		Dir:       c.settings.Dir,
-		Env:       append(inherited(), environment(m.task)...),
+		Env:       append(inherited(), environment(ctx, m.task)...),
 		WaitDelay: c.settings.Grace,
 	}, nil
 }

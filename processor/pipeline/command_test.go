@@ -218,7 +218,7 @@ func TestExec_Log(t *testing.T) {
 	check(t, got, err, complete("null"))
 	var want strings.Builder
 	for _, line := range []string{"one", "two", "three" + strings.Repeat("x", 8192-5), strings.Repeat("x", 9005-8192)} {
-		want.WriteString(`{"level":"INFO","msg":"stderr of program","stream":"order-42","event":"01.00","step":"A","attempt":2,"line":"` + line + `"}` + "\n")
+		want.WriteString(`{"level":"INFO","msg":"stderr of program","stream":"order-42","event":"01.00","step":"A","attempt":2,"worker":"w1","line":"` + line + `"}` + "\n")
 	}
 	if logged.String() != want.String() {
 		t.Errorf("log = %s, want %s", &logged, &want)

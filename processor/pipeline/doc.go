@@ -83,9 +83,9 @@
 // the file, in which it also runs. It is never run through a shell. It gets its
 // message on stdin, and LEASESTREAM_STREAM, _RUN, _EVENT, _ATTEMPT and _KEY in its
 // environment. The rest of that is the worker's, but for other variables named
-// LEASESTREAM_…: settings such as the store are not passed on. Whoever puts a
-// message's text into an argument decides that it may stand there: "-rf" is a text
-// too.
+// LEASESTREAM_…: settings such as the store are not passed on. If the run is
+// traced, TRACEPARENT names the span of the attempt. Whoever puts a message's text
+// into an argument decides that it may stand there: "-rf" is a text too.
 //
 // Each program is the head of a process group of its own. When the attempt is
 // canceled, the group gets SIGTERM and, after a grace time, SIGKILL; when the
@@ -110,6 +110,8 @@
 //	type                         com.github.leasestream.step ([EventType])
 //	subject                      the step
 //	stream, run, event, attempt  extensions: whose message it is, and which attempt
+//	traceparent, tracestate      extensions, and headers too: the span of the attempt,
+//	                             if the run is traced
 //
 // Where the url begins with a scheme and a host that are written out, up to a / or
 // ?, each value that a template puts in is escaped, to be one part of the path or

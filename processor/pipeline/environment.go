@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strconv"
@@ -18,16 +19,18 @@ func isOurs(variable string) bool {
 	return strings.EqualFold(variable[:min(len(variable), len(ourPrefix))], ourPrefix)
 }
 
-// inherited is the worker's environment without what is ours in it.
-func inherited() []string { return slices.DeleteFunc(os.Environ(), isOurs) }
+// inherited is the worker's environment without what is said anew for each task.
+func inherited() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool { return isOurs(variable) || isTrace(variable) })
+}
 
 // environment is what a program learns about its task.
-func environment(t *processor.Task) []string {
-	return []string{
-		"LEASESTREAM_STREAM=" + t.Stream,
-		"LEASESTREAM_RUN=" + t.Run,
-		"LEASESTREAM_EVENT=" + t.Event,
-		"LEASESTREAM_ATTEMPT=" + strconv.Itoa(t.Attempt),
-		"LEASESTREAM_KEY=" + t.Key(),
-	}
+func environment(ctx context.Context, t *processor.Task) []string {
+	return append(traceEnvironment(ctx),
+		"LEASESTREAM_STREAM="+t.Stream,
+		"LEASESTREAM_RUN="+t.Run,
+		"LEASESTREAM_EVENT="+t.Event,
+		"LEASESTREAM_ATTEMPT="+strconv.Itoa(t.Attempt),
+		"LEASESTREAM_KEY="+t.Key(),
+	)
 }

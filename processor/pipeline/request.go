@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // EventType is the type of the CloudEvent that an http step posts.
@@ -81,7 +82,7 @@ func (c *call) prepare(ctx context.Context, m *message) (*http.Request, secrets,
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := c.event(m)
+	body, err := c.event(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,6 +94,7 @@ func (c *call) prepare(ctx context.Context, m *message) (*http.Request, secrets,
 	r.URL = u
 	r.Header.Set("User-Agent", "leasestream")
 	r.Header.Set("Content-Type", event.ApplicationCloudEventsJSON)
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(r.Header))
 	if u.User != nil {
 		password, _ := u.User.Password()
 		r.SetBasicAuth(u.User.Username(), password)
@@ -116,7 +118,7 @@ func (c *call) setHeaders(r *http.Request, data *argumentData) (secrets, error) 
 
 // event is the CloudEvent that carries the message. It has no time: the worker's
 // clock may be wrong, and that of the stream is the store's.
-func (c *call) event(m *message) ([]byte, error) {
+func (c *call) event(ctx context.Context, m *message) ([]byte, error) {
 	var data bytes.Buffer
 	if err := m.send(&data); err != nil {
 		return nil, err
@@ -130,6 +132,9 @@ func (c *call) event(m *message) ([]byte, error) {
 	e.SetExtension("run", m.task.Run)
 	e.SetExtension("event", m.task.Event)
 	e.SetExtension("attempt", m.task.Attempt)
+	for name, value := range traceOf(ctx) {
+		e.SetExtension(name, value)
+	}
 	// SetData would encode once more what is JSON already.
 	e.SetDataContentType(event.ApplicationJSON)
 	e.DataEncoded = bytes.TrimSpace(data.Bytes())

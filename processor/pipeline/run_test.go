@@ -18,7 +18,7 @@ func nothing(context.Context, any) (any, error) { return nil, nil }
 
 // task is a task of a step with an input.
 func task(step, input string) *processor.Task {
-	return &processor.Task{Stream: "order-42", Run: "k3v9x2", Event: "01.00", Step: step, Attempt: 2, Input: json.RawMessage(input)}
+	return &processor.Task{Stream: "order-42", Run: "k3v9x2", Event: "01.00", Step: step, Attempt: 2, Worker: "w1", Input: json.RawMessage(input)}
 }
 
 // join is a task of a step with the results of branches.

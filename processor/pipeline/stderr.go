@@ -31,7 +31,7 @@ type stderr struct {
 }
 
 func newStderr(ctx context.Context, o *Options, t *processor.Task) *stderr {
-	logger := o.Logger.With("stream", t.Stream, "event", t.Event, "step", t.Step, "attempt", t.Attempt)
+	logger := t.Logger(o.Logger)
 	size := tailKept
 	if o.KeepStderr {
 		size = wholeKept
