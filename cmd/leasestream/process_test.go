@@ -30,6 +30,19 @@ steps:
     jq: '[.results[].output] | add'
 `
 
+// squares is a pipeline that adds up the squares of the numbers below n.
+const squares = `
+name: squares
+steps:
+  - name: Numbers
+    jq: '[range(.n)]'
+    split: {to: Square, join: Sum}
+  - name: Square
+    jq: '. * .'
+  - name: Sum
+    jq: '[.results[].output] | add'
+`
+
 // folder is where the processes of one test work.
 type folder struct {
 	t   *testing.T

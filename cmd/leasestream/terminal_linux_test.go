@@ -15,18 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const squares = `
-name: squares
-steps:
-  - name: Numbers
-    jq: '[range(.n)]'
-    split: {to: Square, join: Sum}
-  - name: Square
-    jq: '. * .'
-  - name: Sum
-    jq: '[.results[].output] | add'
-`
-
 // openTerminal opens a pseudo terminal: what is written to tty is read from
 // screen.
 func openTerminal(t *testing.T, columns uint16) (screen, tty *os.File) {

@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"processor/dashboard":      {"eventstream", "processor", "scope", "scope/store", "xpath"},
 	"internal/azurite":         {},
 	"cmd/internal/wire":        {"scope/store/...", "scope/store", "processor/bus/...", "processor/bus"},
+	"cmd/internal/telemetry":   {},
 	"cmd/internal/cli":         {"..."},
 	"cmd/internal/archtest":    {},
 	"cmd/leasestream":          {"cmd/internal/cli"},
@@ -46,12 +47,16 @@ var allowed = map[string][]string{
 
 // only maps packages from outside to the only places that may import them.
 var only = map[string][]string{
-	"github.com/Azure/azure-sdk-for-go/...": {"scope/store/azurestore"},
-	"modernc.org/sqlite/...":                {"scope/store/sqlitestore"},
-	"github.com/spf13/cobra/...":            {"cmd/internal/cli", "cmd/leasebench"},
-	"github.com/antchfx/...":                {"eventstream", "xpath", "cmd/leasebench/..."},
-	"github.com/itchyny/gojq/...":           {"processor/pipeline"},
-	"github.com/goccy/go-yaml/...":          {"processor/pipeline"},
+	"github.com/Azure/azure-sdk-for-go/...":  {"scope/store/azurestore"},
+	"modernc.org/sqlite/...":                 {"scope/store/sqlitestore"},
+	"github.com/spf13/cobra/...":             {"cmd/internal/cli", "cmd/leasebench"},
+	"github.com/antchfx/...":                 {"eventstream", "xpath", "cmd/leasebench/..."},
+	"github.com/itchyny/gojq/...":            {"processor/pipeline"},
+	"github.com/goccy/go-yaml/...":           {"processor/pipeline"},
+	"go.opentelemetry.io/otel/sdk/...":       {"cmd/internal/telemetry"},
+	"go.opentelemetry.io/otel/exporters/...": {"cmd/internal/telemetry"},
+	"go.opentelemetry.io/contrib/...":        {"cmd/internal/telemetry"},
+	"github.com/prometheus/...":              {"cmd/internal/telemetry"},
 }
 
 func TestImports(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/leasestream/leasestream/cmd/internal/telemetry"
 	"github.com/leasestream/leasestream/cmd/internal/wire"
 	"github.com/leasestream/leasestream/processor"
 	"github.com/leasestream/leasestream/processor/bus"
@@ -31,6 +32,10 @@ type app struct {
 	logFormat choice
 	shipLogs  bool
 	shipped   *processor.Tail // see shippedLog
+	metrics   address         // that metrics are served on
+
+	// telemetry is on while measured runs.
+	telemetry telemetry.Telemetry
 
 	// running tells that the command line was understood, so that an error from
 	// now on is none of usage.
@@ -126,7 +131,7 @@ func (a *app) withRuns(ctx context.Context, f func(*processor.Processor) error) 
 }
 
 // withWork is withStore for what makes and does work, for which there may be a
-// bus. The log goes to logs.
+// bus, and which is traced and measured. The log goes to logs.
 func (a *app) withWork(ctx context.Context, noCreate bool, logs io.Writer, f func(*processor.Processor) error) error {
 	b, err := wire.OpenBus(a.busURL, a.storeURL)
 	if err != nil {
@@ -135,12 +140,16 @@ func (a *app) withWork(ctx context.Context, noCreate bool, logs io.Writer, f fun
 	if b != nil {
 		defer b.Close() // what it may still say changes nothing
 	}
-	return a.withStore(ctx, !noCreate, func(st store.Store) error { return a.process(st, b, logs, f) })
+	return a.withStore(ctx, !noCreate, func(st store.Store) error {
+		return a.measured(ctx, logs, func() error { return a.process(st, b, logs, f) })
+	})
 }
 
 func (a *app) process(st store.Store, b bus.Bus, logs io.Writer, f func(*processor.Processor) error) error {
 	log := a.logger(logs)
-	sc := scope.New(st, &scope.Options{Logger: log})
-	err := f(processor.New(sc, &processor.Options{Logger: log, Bus: b}))
+	sc := scope.New(st, &scope.Options{Logger: log, MeterProvider: a.telemetry.Meters})
+	err := f(processor.New(sc, &processor.Options{
+		Logger: log, Bus: b, TracerProvider: a.telemetry.Traces, MeterProvider: a.telemetry.Meters,
+	}))
 	return errors.Join(err, sc.Close())
 }

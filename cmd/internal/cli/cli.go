@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/cmd/internal/telemetry"
 )
 
 // Run runs one command and returns its exit code. args are those after the
@@ -23,7 +25,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(a.stderr)
-	return a.report(ctx, root.ExecuteContext(ctx))
+	return a.report(ctx, root.ExecuteContext(telemetry.WithParent(ctx, getenv)))
 }
 
 func (a *app) root() *cobra.Command {
@@ -44,7 +46,8 @@ https://ACCOUNT.blob.core.windows.net/CONTAINER[?SAS]. Credentials that are not 
 the URL come from AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY or the
 machine's login to Azure.
 
-Every flag can also be given in the environment: LEASESTREAM_STORE for --store.`
+Every flag can also be given in the environment: LEASESTREAM_STORE for --store.
+Traces and metrics go where the OTEL_* variables of OpenTelemetry say.`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentPreRunE = a.prepare

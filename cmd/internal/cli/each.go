@@ -56,6 +56,7 @@ canceled, 130 if this process was interrupted.`,
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "run again what failed in the newest run of the same command, policy and lines")
 	addWorkers(cmd, &o.workers)
 	addNoCreate(cmd, &o.noCreate)
+	a.addMetrics(cmd)
 	formatFlag(cmd, &o.format, "text", "json")
 	cmd.RunE = a.do(func(ctx context.Context, words []string) error {
 		lines, err := a.readLines()

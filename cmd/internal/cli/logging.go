@@ -3,6 +3,8 @@ package cli
 import (
 	"io"
 	"log/slog"
+
+	"github.com/leasestream/leasestream/cmd/internal/telemetry"
 )
 
 // logger logs to w at the level asked for and, with --ship-logs, to the log that
@@ -17,7 +19,7 @@ func (a *app) logger(w io.Writer) *slog.Logger {
 	if log := a.shippedLog(); log != nil {
 		h = slog.NewMultiHandler(h, a.shipHandler(log, level))
 	}
-	return slog.New(h)
+	return slog.New(telemetry.LogHandler(h))
 }
 
 func (a *app) logHandler(w io.Writer, level slog.Level) slog.Handler {

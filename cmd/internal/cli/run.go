@@ -36,6 +36,7 @@ aborted, 5 if it was canceled, 130 if this process was interrupted.`,
 	o.addTo(cmd)
 	addWorkers(cmd, &o.workers)
 	a.addShipLogs(cmd)
+	a.addMetrics(cmd)
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
 		show := a.newProgress()
 		end, err := o.run(ctx, a, show, args[0])

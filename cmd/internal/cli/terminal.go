@@ -103,6 +103,12 @@ func (a *app) secrets() []string {
 			secrets = append(secrets, busSecret(u.User))
 		}
 	}
+	for _, signal := range []string{"", "TRACES_", "METRICS_"} {
+		for header := range strings.SplitSeq(a.getenv("OTEL_EXPORTER_OTLP_"+signal+"HEADERS"), ",") {
+			_, value, _ := strings.Cut(header, "=")
+			secrets = append(secrets, strings.TrimSpace(value))
+		}
+	}
 	// A shorter one would be found in innocent words.
 	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 8 })
 }

@@ -25,6 +25,14 @@ func (a *app) newVersion() *cobra.Command {
 	}
 }
 
+// version is that of this program, as far as its build knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return ""
+}
+
 // versionLine has the version, the commit and the version of Go.
 func versionLine(info *debug.BuildInfo) string {
 	version, commit, changed := "(devel)", "unknown", ""

@@ -28,6 +28,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 	a.addShipLogs(cmd)
 	addDir(cmd, &dir)
 	addNoCreate(cmd, &noCreate)
+	a.addMetrics(cmd)
 	cmd.RunE = a.do(func(ctx context.Context, files []string) error {
 		if a.logLevel.value == "" {
 			a.logLevel.value = "info"
