@@ -2,6 +2,7 @@ package processor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -107,6 +108,9 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	}
 	if err := s.Claim(e, c.w.id, attrs...); err != nil {
 		c.w.unreserve(pl, step)
+		if errors.Is(err, eventstream.ErrNotClaimable) {
+			return nil // it fell due after this edit had begun, and is the next one's
+		}
 		return err
 	}
 	cl := c.w.newClaim(s, pl, step, e, c.stream)
