@@ -12,7 +12,7 @@ const shownPayload = 1 << 10
 
 // showEvent writes one event with what it contains.
 func (t *tree) showEvent(e *eventstream.Event) error {
-	t.event(e, 0)
+	t.put(eventLine(e, 0))
 	t.payload("input", e.Input)
 	t.payload("output", e.Output)
 	if cursor := e.Cursor(); cursor != nil {

@@ -20,7 +20,7 @@ type tree struct {
 func newTree(w io.Writer, coloured bool) *tree { return &tree{bufio.NewWriter(w), coloured} }
 
 func (t *tree) write(name string, s *eventstream.Stream) error {
-	t.head(name, s)
+	t.put(headLine(name, s))
 	t.limits(s)
 	followers := followersOf(s)
 	// The chain of threads may be as deep as it likes, so the walk has a stack of
@@ -36,7 +36,7 @@ func (t *tree) write(name string, s *eventstream.Stream) error {
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
-		t.event(at.e, at.depth)
+		t.put(eventLine(at.e, at.depth))
 		for _, e := range slices.Backward(followers[at.e]) {
 			depth := at.depth
 			if e.Thread() != at.e.Thread() {
@@ -73,76 +73,80 @@ func sameThread(e, prev *eventstream.Event) int {
 	return 0
 }
 
-func (t *tree) head(name string, s *eventstream.Stream) {
-	status, withError := s.Status()
-	p := s.Progress()
-	fmt.Fprintf(t.w, "%s  %s", name, t.status(status, withError))
-	if s.Attr("paused") != "" {
-		t.w.WriteString(" (paused)")
-	}
-	fmt.Fprintf(t.w, "  %d of %d events done  pipeline %s  run %s",
-		p.Done(), p.Total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
-	if tags := s.Tags(); tags != nil {
-		t.w.WriteString("  tags " + printable(shownTags(tags)))
-	}
-	t.w.WriteByte('\n')
-}
-
 func (t *tree) limits(s *eventstream.Stream) {
 	if limits := shownLimits(s); limits != "" {
 		t.detail("at a time", limits)
 	}
 }
 
-func (t *tree) event(e *eventstream.Event, depth int) {
-	fmt.Fprintf(t.w, "%s%s %s %s", strings.Repeat("  ", depth), e.ID(), dash(printable(e.Name())), t.status(e.Status(), e.WithError()))
-	if notes := eventNotes(e); len(notes) > 0 {
-		fmt.Fprintf(t.w, " (%s)", strings.Join(notes, ", "))
-	}
-	if msg := e.Msg(); msg != "" && !e.WithError() {
-		t.w.WriteString(": " + printable(msg))
-	}
+func (t *tree) put(l line) {
+	t.w.WriteString(l.shown(0, t.coloured))
 	t.w.WriteByte('\n')
 }
 
+func headLine(name string, s *eventstream.Stream) line {
+	l := line{before: name + "  "}
+	l.status, l.withError = s.Status()
+	if s.Attr("paused") != "" {
+		l.after = " (paused)"
+	}
+	p := s.Progress()
+	l.after += fmt.Sprintf("  %d of %d events done  pipeline %s  run %s",
+		p.Done(), p.Total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
+	if tags := s.Tags(); tags != nil {
+		l.after += "  tags " + printable(shownTags(tags))
+	}
+	return l
+}
+
+func eventLine(e *eventstream.Event, depth int) line {
+	l := line{
+		depth:  depth,
+		before: e.ID() + " " + dash(printable(e.Name())) + " ",
+		status: e.Status(), withError: e.WithError(),
+		after: inParentheses(eventNotes(e)),
+	}
+	if msg := e.Msg(); msg != "" && !e.WithError() {
+		l.after += ": " + printable(msg)
+	}
+	return l
+}
+
+func inParentheses(notes []string) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, ", ") + ")"
+}
+
+// notes are remarks on an event.
+type notes []string
+
+func (n *notes) add(on bool, format string, args ...any) {
+	if on {
+		*n = append(*n, printable(fmt.Sprintf(format, args...)))
+	}
+}
+
 // eventNotes are what else a person wants to know of an event.
-func eventNotes(e *eventstream.Event) []string {
-	var notes []string
-	note := func(on bool, format string, args ...any) {
-		if on {
-			notes = append(notes, printable(fmt.Sprintf(format, args...)))
-		}
-	}
+func eventNotes(e *eventstream.Event) notes {
+	var n notes
+	n.add(e.Superseded(), "superseded")
+	n.add(e.Running(), "at %s", e.Key())
+	n.add(e.Attempt() > 1, "attempt %d", e.Attempt())
+	n.add(e.Status() == eventstream.Init && e.Attr("due") != "", "not before %s", e.Attr("due"))
+	return append(n, sharedNotes(e)...)
+}
+
+// sharedNotes are those that are the same for events that are alike.
+func sharedNotes(e *eventstream.Event) notes {
+	var n notes
 	branches, ok, failed := e.Tally()
-	note(e.Superseded(), "superseded")
-	note(e.Running(), "at %s", e.Key())
-	note(e.Waiting(), "waits for someone outside")
-	note(branches > 0, "%d of %d branches done", ok+failed, branches)
-	note(failed > 0, "%d failed", failed)
-	note(e.Attempt() > 1, "attempt %d", e.Attempt())
-	note(e.Failures() > 0, "failures %d", e.Failures())
-	note(e.Attr("paused") != "", "paused")
-	note(e.Status() == eventstream.Init && e.Attr("due") != "", "not before %s", e.Attr("due"))
-	note(e.Attr("by") != "", "by %s", e.Attr("by"))
-	return notes
-}
-
-// statusColours are the ANSI codes that statuses are shown in.
-var statusColours = map[eventstream.Status]string{
-	eventstream.Inprocess: "36",
-	eventstream.Completed: "32",
-	eventstream.Aborted:   "31",
-	eventstream.Canceled:  "33",
-}
-
-func (t *tree) status(s eventstream.Status, withError bool) string {
-	text := s.String()
-	if withError {
-		text += " with errors"
-	}
-	code := statusColours[s]
-	if !t.coloured || code == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	n.add(e.Waiting(), "waits for someone outside")
+	n.add(branches > 0, "%d of %d branches done", ok+failed, branches)
+	n.add(failed > 0, "%d failed", failed)
+	n.add(e.Failures() > 0, "failures %d", e.Failures())
+	n.add(e.Attr("paused") != "", "paused")
+	n.add(e.Attr("by") != "", "by %s", e.Attr("by"))
+	return n
 }

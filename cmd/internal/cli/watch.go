@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
+)
+
+func (a *app) newWatch() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch NAME",
+		Short: "Watch a run until it ends",
+		Long: `Watch a run until it ends. On a terminal its events are shown as a tree that is
+drawn anew when something changes: what is alike is one line, what failed is open.
+Elsewhere a line is written for each change that is seen, and one for each event
+that was aborted.
+
+The exit code is that of the run: 0 if it completed, 3 if something in it failed,
+4 if it was aborted, 5 if it was canceled. Nothing happens to the run if you
+interrupt this command; its exit code is then 130.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.inRuns(func(ctx context.Context, p *processor.Processor, args []string) error {
+			end, err := a.watch(ctx, p, args[0])
+			if err != nil && ctx.Err() != nil {
+				return &exitError{code: codeInterrupted}
+			}
+			if err != nil {
+				return err
+			}
+			return endError(end)
+		}),
+	}
+}
+
+// view shows a run as it is now.
+type view interface {
+	show(name string, s *eventstream.Stream) error
+	close() error
+}
+
+func (a *app) newView() view {
+	if s := a.newScreen(a.stdout); s != nil {
+		return &treeView{screen: s, coloured: a.coloured()}
+	}
+	return &lineView{w: a.stdout}
+}
+
+// watch shows a run until it ends.
+func (a *app) watch(ctx context.Context, p *processor.Processor, name string) (end *processor.End, err error) {
+	v := a.newView()
+	defer func() {
+		if closed := v.close(); err == nil {
+			err = closed
+		}
+	}()
+	return follow(ctx, p, name, v)
+}
+
+// follow shows each state of a run that is seen, and its end.
+func follow(ctx context.Context, p *processor.Processor, name string, v view) (*processor.End, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var side sync.WaitGroup
+	defer side.Wait()
+	defer cancel()
+	changed := make(chan struct{}, 1) // has a value when there is something new
+	ended := make(chan struct{})
+	var end *processor.End
+	var err error
+	side.Go(func() { // until the run ends, or ctx
+		defer close(ended)
+		end, err = p.Await(ctx, name, func(eventstream.Summary) {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		})
+	})
+	for {
+		select {
+		case <-ended:
+			if err != nil {
+				return nil, err
+			}
+			return end, showNow(ctx, p, name, v)
+		case <-changed:
+			began := time.Now()
+			if err := showNow(ctx, p, name, v); err != nil {
+				return nil, err
+			}
+			rest(ended, max(shortestPause, restPerWork*time.Since(began)))
+		}
+	}
+}
+
+func showNow(ctx context.Context, p *processor.Processor, name string, v view) error {
+	snapshot, err := p.Read(ctx, name)
+	if err != nil {
+		return err
+	}
+	return v.show(name, snapshot.Stream)
+}
+
+// Nobody reads faster than a few times a second, and a large run must not keep
+// this process, or the store, busy with being looked at.
+const (
+	shortestPause = 200 * time.Millisecond
+	restPerWork   = 5 // how many times as long as a look the pause after it is
+)
+
+// rest pauses, but not beyond the end.
+func rest(ended <-chan struct{}, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+// treeView is the outline of a run on a screen.
+type treeView struct {
+	screen   *screen
+	coloured bool
+}
+
+func (v *treeView) show(name string, s *eventstream.Stream) error {
+	return v.screen.draw(outlineOf(name, s), v.coloured)
+}
+
+func (v *treeView) close() error { return v.screen.close() }
+
+// lineView writes what changes, line by line.
+type lineView struct {
+	w    io.Writer
+	last string
+	told map[string]bool // events that were aborted, and said to be
+}
+
+func (v *lineView) show(name string, s *eventstream.Stream) error {
+	status, withError := s.Status()
+	text := fmt.Sprintf("%s: %s, %s", name, line{status: status, withError: withError}.shown(0, false), counts(s.Summary()))
+	if text == v.last {
+		return nil
+	}
+	v.last = text
+	for e := range s.ByStatus(eventstream.Aborted) {
+		if err := v.aborted(name, e); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(v.w, text)
+	return err
+}
+
+func (v *lineView) aborted(name string, e *eventstream.Event) error {
+	key := fmt.Sprint(e.ID(), " ", e.Attempt())
+	if v.told[key] {
+		return nil
+	}
+	if v.told == nil {
+		v.told = map[string]bool{}
+	}
+	v.told[key] = true
+	_, err := fmt.Fprintf(v.w, "%s: %s\n", name, eventLine(e, 0).shown(0, false))
+	return err
+}
+
+func (*lineView) close() error { return nil }
