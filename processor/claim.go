@@ -24,7 +24,8 @@ type claim struct {
 	trace    string     // the span that it belongs below, as the document has it; "" for none
 	span     trace.Span // of the attempt, once it has begun; nil: nobody traces
 	ended    ending
-	document int // bytes of the stream's document
+	document int  // bytes of the stream's document
+	stray    bool // its outcome was not written, or may not have been
 	cancel   context.CancelCauseFunc
 }
 
@@ -40,8 +41,9 @@ type branchResult struct {
 type claiming struct {
 	w      *worker
 	stream string
-	own    int // slots of the caller's that the claims go to first
-	free   int // slots that were taken for them, while the edit ran
+	own    int  // slots of the caller's that the claims go to first
+	free   int  // slots that were taken for them, while the edit ran
+	strays bool // look for claims of ours that nobody here works on
 	got    []*claim
 	full   bool           // a step was at the limit of its concurrency in this worker
 	limits map[string]int // of the run
@@ -146,9 +148,10 @@ func lastError(e *eventstream.Event) string {
 }
 
 // giveBackStrays puts claims of ours that nobody here works on back to init: an
-// edit whose outcome stayed unknown may have left them.
+// edit whose outcome stayed unknown may have left them, or somebody put an older
+// copy of the document in place.
 func (c *claiming) giveBackStrays(s *eventstream.Stream) error {
-	if !c.w.isSuspect(c.stream) {
+	if !c.strays {
 		return nil
 	}
 	var strays []*eventstream.Event
@@ -291,6 +294,15 @@ func (w *worker) delist(cl *claim) {
 	delete(w.running, cl.taskKey)
 }
 
+// letGo ends a claim. If it may still be ours in the stream, it is to be given back
+// as one that nobody works on, which only holds once it is off the list.
+func (w *worker) letGo(cl *claim) {
+	w.delist(cl)
+	if cl.stray {
+		w.suspectStream(cl.stream)
+	}
+}
+
 func (w *worker) works(key taskKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -322,12 +334,20 @@ func (w *worker) isSuspect(stream string) bool {
 	return ok
 }
 
-func (w *worker) setSuspect(stream string, on bool) {
+// suspectStream notes that a claim of ours may be left in a stream that nobody
+// works on. The claim must be off the list by then, or whoever looks takes it for
+// worked on.
+func (w *worker) suspectStream(stream string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if on {
-		w.suspect[stream] = struct{}{}
-	} else {
-		delete(w.suspect, stream)
-	}
+	w.suspect[stream] = struct{}{}
+}
+
+// acquit takes the note back and reports whether there was one.
+func (w *worker) acquit(stream string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.suspect[stream]
+	delete(w.suspect, stream)
+	return ok
 }

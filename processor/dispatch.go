@@ -89,20 +89,19 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 func (w *worker) claim(ctx context.Context, name string) (*claiming, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.p.timing.claim)
 	defer cancel()
-	c := &claiming{w: w, stream: name}
-	suspect := w.isSuspect(name)
+	c := &claiming{w: w, stream: name, strays: true}
+	// Before the edit: what becomes suspect while it runs it may have passed over.
+	suspect := w.acquit(name)
 	_, err := w.p.edit(ctx, name, c.run)
-	switch {
-	case err == nil && suspect:
-		w.setSuspect(name, false)
-	case err != nil:
-		c.reset()
+	if err == nil {
+		return c, nil
 	}
-	if errors.Is(err, scope.ErrOutcomeUnknown) {
-		w.setSuspect(name, true)
-	}
+	c.reset()
 	if errors.Is(err, ErrNoRun) {
-		err = nil
+		return c, nil
+	}
+	if suspect || errors.Is(err, scope.ErrOutcomeUnknown) {
+		w.suspectStream(name)
 	}
 	return c, err
 }

@@ -71,16 +71,16 @@ func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, w
 // report writes the outcome of a claim and, in the same edit, claims events for its
 // slot and all free ones. It returns the claim for its slot, or nil.
 func (w *worker) report(ctx context.Context, cl *claim, out Outcome, err error) *claim {
-	defer w.delist(cl)
+	defer w.letGo(cl)
 	w.unreserve(cl.pipeline, cl.step)
 	if errors.Is(err, ErrWorkerLost) || errors.Is(err, ErrCanceled) {
 		cl.ended = dropped(endedStopped, err)
 		w.logOf(cl).InfoContext(ctx, "handler was stopped; its outcome is dropped", "err", err)
 		return nil
 	}
-	settled := context.WithoutCancel(ctx)
-	verdict, err := w.prepare(settled, cl, out, err) // each payload has a time of its own
-	editCtx, cancel := context.WithTimeout(settled, w.p.timing.outcome)
+	detached := context.WithoutCancel(ctx)
+	verdict, err := w.prepare(detached, cl, out, err) // each payload has a time of its own
+	editCtx, cancel := context.WithTimeout(detached, w.p.timing.outcome)
 	defer cancel()
 	if errors.Is(err, store.ErrTooLarge) {
 		return w.abort(editCtx, ctx, cl, err)
@@ -120,10 +120,10 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict) *
 		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
 	case errors.Is(err, scope.ErrOutcomeUnknown):
 		log.WarnContext(ctx, "whether the outcome was written is not known; if not, the event will run again", "err", err)
-		w.setSuspect(cl.stream, true)
+		cl.stray = true
 	default:
 		log.WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
-		w.setSuspect(cl.stream, true)
+		cl.stray = true
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (w *worker) abort(ctx, handlerCtx context.Context, cl *claim, why error) *c
 func (w *worker) unwritten(ctx context.Context, cl *claim, err error) *claim {
 	cl.ended = dropped(endedUnwritten, err)
 	w.logOf(cl).WarnContext(ctx, "outcome was not written; the event will run again", "err", err)
-	w.setSuspect(cl.stream, true)
+	cl.stray = true
 	return nil
 }
 
