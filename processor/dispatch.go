@@ -3,6 +3,7 @@ package processor
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -228,19 +229,21 @@ func (w *worker) busyNow() bool {
 // list returns the streams with work for this worker, and when the next event
 // falls due. On the way it looks after the handlers whose streams were steered.
 func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
+	listed := map[string]bool{}
 	for blob, err := range w.blobs(ctx) {
 		if err != nil {
 			if ctx.Err() == nil {
 				w.log.WarnContext(ctx, "poll", "err", err)
 			}
-			break
+			return names, due
 		}
 		name, ok := nameOf(blob.Name)
 		if !ok {
 			continue
 		}
 		summary, known := eventstream.ParseSummary(blob.Metadata)
-		w.followSteer(ctx, name, blob.Metadata["steer"], known)
+		listed[name] = true
+		w.followSteer(ctx, name, glanceAt(blob))
 		switch {
 		case known && summary.Status.Final():
 			w.rest.forget(name)
@@ -252,6 +255,7 @@ func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
 			due = summary.Due
 		}
 	}
+	w.followMoves(ctx, listed)
 	return names, due
 }
 
@@ -293,42 +297,58 @@ func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
 	return pl.canTake(summary)
 }
 
-// followSteer stops handlers whose events were canceled, when somebody steered
-// their stream.
-func (w *worker) followSteer(ctx context.Context, name, steer string, known bool) {
+// followSteer stops handlers whose events were taken away, when somebody steered
+// their stream or wrote it by hand.
+func (w *worker) followSteer(ctx context.Context, name string, now glance) {
 	claims := w.claimsOf(name)
-	if len(claims) == 0 || known && w.seen(name, steer) {
+	before, known := w.glances[name]
+	if len(claims) == 0 && !known {
 		return
 	}
-	if w.stopUnowned(ctx, name, claims) {
-		w.mu.Lock()
-		w.steer[name] = steer
-		w.mu.Unlock()
+	if len(claims) == 0 || !now.calls(before) || w.stopUnowned(ctx, name, claims) {
+		w.glances[name] = now
 	}
+}
+
+// followMoves stops handlers whose streams are not where a listing shows them:
+// somebody removed them.
+func (w *worker) followMoves(ctx context.Context, listed map[string]bool) {
+	maps.DeleteFunc(w.glances, func(name string, _ glance) bool { return !listed[name] })
+	for _, name := range w.busyStreams() {
+		if !listed[name] {
+			w.stopUnowned(ctx, name, w.claimsOf(name))
+		}
+	}
+}
+
+// busyStreams are the streams with handlers of ours.
+func (w *worker) busyStreams() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := map[string]bool{}
+	for key := range w.running {
+		names[key.stream] = true
+	}
+	return slices.Collect(maps.Keys(names))
 }
 
 // stopLost looks at every stream with handlers of ours.
 func (w *worker) stopLost(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, w.p.timing.idlePoll)
 	defer cancel()
-	names := map[string]bool{}
-	w.mu.Lock()
-	for key := range w.running {
-		names[key.stream] = true
-	}
-	w.mu.Unlock()
-	for name := range names {
+	for _, name := range w.busyStreams() {
 		w.stopUnowned(ctx, name, w.claimsOf(name))
 	}
 }
 
 // stopUnowned reads a stream, without its lease, and stops the handlers of those
-// events that are no longer ours. It reports whether the stream could be read.
+// events that are no longer ours. It reports whether that is all there is to do as
+// long as the stream stays as it is.
 func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) bool {
 	snapshot, err := w.p.Read(ctx, name)
 	if err != nil && !errors.Is(err, ErrNoRun) {
 		w.log.WarnContext(ctx, "look for cancels", "stream", name, "err", err)
-		return false
+		return errors.Is(err, eventstream.ErrMalformed)
 	}
 	for _, cl := range claims {
 		if err != nil {
@@ -338,12 +358,6 @@ func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) 
 		}
 	}
 	return true
-}
-
-func (w *worker) seen(name, steer string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.steer[name] == steer
 }
 
 func (w *worker) claimsOf(name string) []*claim {

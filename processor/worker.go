@@ -115,10 +115,11 @@ type worker struct {
 	ship      shipper
 	pipelines map[string]*Pipeline // :: definition → pipeline
 	sub       *subscription
-	freed     chan struct{} // has a value when a slot became free
-	sweeping  atomic.Bool   // this worker has the sweep
-	pauseSeen time.Time     // when dispatch last looked whether all is paused
-	rest      rests         // of dispatch: streams that promised work and had none
+	freed     chan struct{}     // has a value when a slot became free
+	sweeping  atomic.Bool       // this worker has the sweep
+	pauseSeen time.Time         // when dispatch last looked whether all is paused
+	rest      rests             // of dispatch: streams that promised work and had none
+	glances   map[string]glance // of dispatch: what was last seen of streams with handlers of ours
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
@@ -134,7 +135,6 @@ type worker struct {
 	perStep   map[stepKey]int     // handlers by step, for Step.Concurrency
 	running   map[taskKey]*claim  // what is claimed, run or reported
 	suspect   map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
-	steer     map[string]string   // the steer counter last seen, by stream
 }
 
 type stepKey struct{ definition, step string }
@@ -160,7 +160,7 @@ func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*
 		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
-		suspect: map[string]struct{}{}, steer: map[string]string{},
+		suspect: map[string]struct{}{}, glances: map[string]glance{},
 	}
 	if w.grace == 0 {
 		w.grace = 5 * time.Second
