@@ -108,6 +108,9 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 	if _, err := s.Edit(p.scope.Now(), func() error { return f(s) }); err != nil {
 		return err
 	}
+	if err := lease.Err(); err != nil {
+		return err // somebody else may have brought it back, and it may have gone on
+	}
 	res, err := p.scope.Create(ctx, BlobOf(name), s)
 	if err != nil {
 		return err
