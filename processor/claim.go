@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -82,6 +83,10 @@ func (c *claiming) run(s *eventstream.Stream) error {
 		if step == nil {
 			continue
 		}
+		if c.w.isMourned(e) {
+			c.w.die(errObituary)
+			return nil
+		}
 		if err := c.take(s, pl, step, e); err != nil {
 			return err
 		}
@@ -121,6 +126,18 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	return nil
 }
 
+// errObituary: the stream says that this worker has died.
+var errObituary = errors.New("its events were taken over")
+
+// isMourned reports whether this worker has lost the event by its death. Its lease
+// is gone then, even if it has not noticed yet: each further claim would be one
+// more death that counts against the event.
+func (w *worker) isMourned(e *eventstream.Event) bool {
+	return e.Failures() > 0 && slices.ContainsFunc(e.Attempts(), func(a eventstream.Attempt) bool {
+		return a.Error == obituary(w.id)
+	})
+}
+
 // heartbeat keeps the cursor of a claim in the stream.
 func (w *worker) heartbeat(ctx context.Context, cl *claim, cursor any) error {
 	data, err := encode(cursor)
@@ -154,18 +171,29 @@ func (c *claiming) giveBackStrays(s *eventstream.Stream) error {
 	if !c.strays {
 		return nil
 	}
-	var strays []*eventstream.Event
-	for e := range s.ByStatus(eventstream.Inprocess) {
-		if e.Running() && e.Key() == c.w.id && !c.w.works(taskKey{c.stream, s.Run(), e.ID(), e.Attempt()}) {
-			strays = append(strays, e)
-		}
-	}
-	for _, e := range strays {
+	for _, e := range c.w.strays(c.stream, s) {
 		if err := s.GiveBack(e, c.w.p.scope.Now()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keyOf is that of the attempt at work on an event.
+func keyOf(stream string, s *eventstream.Stream, e *eventstream.Event) taskKey {
+	return taskKey{stream, s.Run(), e.ID(), e.Attempt(), e.Attr("started")}
+}
+
+// strays are the events of a stream that carry this worker's key, although it does
+// not work on them.
+func (w *worker) strays(stream string, s *eventstream.Stream) []*eventstream.Event {
+	var strays []*eventstream.Event
+	for e := range s.ByStatus(eventstream.Inprocess) {
+		if e.Running() && e.Key() == w.id && !w.works(keyOf(stream, s, e)) {
+			strays = append(strays, e)
+		}
+	}
+	return strays
 }
 
 // reset gives back what was claimed, when the edit runs again or failed.
@@ -198,7 +226,7 @@ func (c *claiming) filled() bool { return len(c.got) == c.own+c.free }
 
 func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {
 	cl := &claim{
-		taskKey:  taskKey{stream, s.Run(), e.ID(), e.Attempt()},
+		taskKey:  keyOf(stream, s, e),
 		step:     step,
 		pipeline: pl,
 		failures: e.Failures(),

@@ -3,6 +3,7 @@ package processor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -305,7 +306,7 @@ func (w *worker) followSteer(ctx context.Context, name string, now glance) {
 	if len(claims) == 0 && !known {
 		return
 	}
-	if len(claims) == 0 || !now.calls(before) || w.stopUnowned(ctx, name, claims) {
+	if !now.calls(before) || w.stopUnowned(ctx, name, claims) {
 		w.glances[name] = now
 	}
 }
@@ -342,7 +343,8 @@ func (w *worker) stopLost(ctx context.Context) {
 }
 
 // stopUnowned reads a stream, without its lease, and stops the handlers of those
-// events that are no longer ours. It reports whether that is all there is to do as
+// events that are no longer ours. An event that is ours, though nobody here works on
+// it, gets the stream a look with its lease. It reports whether that is all there is to do as
 // long as the stream stays as it is.
 func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) bool {
 	snapshot, err := w.p.Read(ctx, name)
@@ -356,6 +358,9 @@ func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) 
 		} else if lost := w.owns(snapshot.Stream, cl.taskKey); lost != nil {
 			cl.stop(lost)
 		}
+	}
+	if err == nil && len(w.strays(name, snapshot.Stream)) > 0 {
+		w.suspectStream(name)
 	}
 	return true
 }
@@ -377,6 +382,9 @@ func (w *worker) owns(s *eventstream.Stream, key taskKey) error {
 	if s.Run() != key.run {
 		return eventstream.ErrNotOwner
 	}
-	_, err := s.Owned(key.event, w.id, key.attempt)
+	e, err := s.Owned(key.event, w.id, key.attempt)
+	if err == nil && e.Attr("started") != key.started {
+		return fmt.Errorf("event %s: %w: it is another one of that id", key.event, eventstream.ErrNotOwner)
+	}
 	return err
 }

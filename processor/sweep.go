@@ -218,7 +218,7 @@ func (m *mender) run(s *eventstream.Stream) error {
 		return s.Abort(s.Root(), eventstream.ByTimeout, "deadline")
 	}
 	for _, e := range m.orphans(s) {
-		if err := m.fail(s, e, causeWorker, fmt.Sprintf("worker %s died", e.Key())); err != nil {
+		if err := m.fail(s, e, causeWorker, obituary(e.Key())); err != nil {
 			return err
 		}
 	}
@@ -241,6 +241,10 @@ func (m *mender) expired(s *eventstream.Stream) bool {
 	deadline, err := eventstream.ParseTime(s.Attr("deadline"))
 	return err == nil && s.Attr("paused") == "" && deadline.Before(m.now)
 }
+
+// obituary is what stands in an attempt whose worker died. Who reads its own
+// cannot renew its lease any more.
+func obituary(worker string) string { return fmt.Sprintf("worker %s died", worker) }
 
 // orphans are the events whose workers are dead.
 func (m *mender) orphans(s *eventstream.Stream) []*eventstream.Event {

@@ -123,6 +123,7 @@ type worker struct {
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
+	die      func(why error)         // ends this life of the worker
 
 	mu       sync.Mutex // guards the fields below
 	stopping bool
@@ -139,10 +140,12 @@ type worker struct {
 
 type stepKey struct{ definition, step string }
 
-// taskKey is one attempt of one event.
+// taskKey is one attempt of one event. The time of the claim tells it from that of an
+// event which a foreign hand has removed and our edit made again.
 type taskKey struct {
 	stream, run, event string
 	attempt            int
+	started            string
 }
 
 // slots is how many handlers run at a time.
@@ -190,10 +193,11 @@ func (w *worker) work(ctx context.Context) error {
 	w.stop = stop
 	defer stop(ErrShutdown)
 	loopCtx, endLoop := context.WithCancel(ctx)
-	unwatch := context.AfterFunc(lease.Context(), func() {
-		stop(fmt.Errorf("%w: %w", ErrWorkerLost, context.Cause(lease.Context())))
+	w.die = func(why error) {
+		stop(fmt.Errorf("%w: %w", ErrWorkerLost, why))
 		endLoop()
-	})
+	}
+	unwatch := context.AfterFunc(lease.Context(), func() { w.die(context.Cause(lease.Context())) })
 	defer unwatch()
 
 	var side sync.WaitGroup
@@ -206,8 +210,8 @@ func (w *worker) work(ctx context.Context) error {
 	endLoop()
 	w.drain(context.WithoutCancel(ctx))
 	side.Wait()
-	if lost := lease.Err(); lost != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", ErrWorkerLost, lost)
+	if lost := context.Cause(handlerCtx); errors.Is(lost, ErrWorkerLost) && ctx.Err() == nil {
+		return errors.Join(lost, lease.Release(ctx))
 	}
 	w.unregister(ctx, lease)
 	w.log.InfoContext(ctx, "worker stopped")
