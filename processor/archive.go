@@ -116,7 +116,6 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 		return err
 	}
 	p.tell(ctx, name, res)
-	p.hub.ring(name, newEvents)
 	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{LeaseID: lease.ID(), IfMatch: object.ETag})
 	if err != nil {
 		p.log.WarnContext(ctx, "archived copy was not removed; the next archiving replaces it", "stream", name, "err", err)

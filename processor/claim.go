@@ -311,6 +311,7 @@ func (w *worker) results(ctx context.Context, cl *claim) iter.Seq2[Result, error
 // enlist puts a claim on the worker's list, before the edit that makes it is
 // submitted; delist takes it off when its outcome is written or given up.
 func (w *worker) enlist(cl *claim) {
+	w.claimed.Add(1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running[cl.taskKey] = cl

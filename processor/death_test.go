@@ -11,7 +11,6 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
-	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
 )
 
@@ -78,20 +77,7 @@ func (s *cutStore) Lease(ctx context.Context, name string, r *store.LeaseRequest
 // cutOff starts a process with a worker that can be cut off.
 func cutOff(w *world, pl *processor.Pipeline) (cut func()) {
 	st := &cutStore{Store: w.st}
-	sc := scope.New(st, nil)
-	p := processor.New(sc, nil)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		// It ends with an error, sooner or later: it cannot register again.
-		_ = p.Work(ctx, &processor.WorkOptions{Grace: -1}, pl)
-	}()
-	w.t.Cleanup(func() {
-		stop()
-		<-ended
-		_ = sc.Close()
-	})
+	workOn(w, st, pl)
 	return func() { st.cut.Store(true) }
 }
 
@@ -149,7 +135,7 @@ func TestDeath_ZombieIsRefused(t *testing.T) {
 		p := w.process(nil)
 		pl := squares(t, square)
 		p.work(nil, pl)
-		time.Sleep(14 * time.Second) // its lease still stands
+		time.Sleep(13 * time.Second) // its lease still stands
 		if done := p.stream("r").Progress().Completed; done != 0 {
 			t.Errorf("%d events were done while the worker's lease stood, want 0", done)
 		}

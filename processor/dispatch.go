@@ -27,6 +27,9 @@ func (w *worker) dispatch(ctx, handlerCtx context.Context) {
 		case <-w.freed:
 		case <-w.sub.c:
 			queue = enqueue(queue, w.mine(w.sub.take())...)
+		case <-w.steered:
+			poll.last = time.Time{}
+			queue = enqueue(queue, poll.look(ctx)...)
 		case <-poll.c():
 			queue = enqueue(queue, poll.look(ctx)...)
 		}
@@ -190,22 +193,26 @@ func (p *poller) paceLooks(changed bool) {
 // pace waits longer from poll to poll while there is nothing to do.
 func (p *poller) pace(busy bool) {
 	t := p.w.p.timing
-	if busy || p.w.busyNow() {
+	longest := t.idlePoll
+	switch {
+	case busy:
 		p.wait = t.poll
 		return
-	}
-	longest := t.idlePoll
-	if p.w.sweeping.Load() {
-		longest *= 2 // the sweep lists the streams as well, and tells of what it sees
+	case p.w.sweeping.Load():
+		longest *= 4 // the sweep lists the streams as well, and tells of what it sees
+	case p.w.busyNow():
+		longest = t.longPoll
 	}
 	p.wait = min(longest, p.wait*2)
 }
 
 // lookForPause sees whether all claims are to stop: when there is something to
-// claim, and at most once a poll. If it cannot be seen, what was seen last holds.
+// claim, and at most once a poll. A worker whose slots are all taken by handlers that
+// take long claims nothing, and need not know. If it cannot be seen, what was seen
+// last holds.
 func (w *worker) lookForPause(ctx context.Context) bool {
-	if time.Since(w.pauseSeen) >= w.p.timing.poll {
-		w.pauseSeen = time.Now()
+	if claimed := w.claimed.Load(); time.Since(w.pauseSeen) >= w.p.timing.poll && !(w.full() && claimed == w.pauseAfter) {
+		w.pauseSeen, w.pauseAfter = time.Now(), claimed
 		if paused, err := w.p.AllPaused(ctx); err == nil {
 			w.setAllPaused(paused)
 		}

@@ -1,11 +1,14 @@
 package processor_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
 	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
@@ -37,6 +40,48 @@ func TestIdle_RequestsPerMinute(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whoever runs handlers that take long may cost one request a minute more for each
+// stream that it runs, and the one who sweeps for each stream that is open.
+func TestIdle_LongHandlers(t *testing.T) {
+	for _, streams := range []int{1, 5, 20} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			pl := pipeline(t, processor.Step{Name: "A", Handler: func(ctx context.Context, _ *processor.Task) (processor.Outcome, error) {
+				<-ctx.Done()
+				return processor.Outcome{}, ctx.Err()
+			}})
+			starter := w.process(nil)
+			spies := make([]*storetest.Faults, 2)
+			for i := range spies {
+				spies[i] = storetest.NewFaults(w.st, nil)
+				w.processOn(farFaults{spies[i]}, nil).work(&processor.WorkOptions{ID: fmt.Sprintf("w%d", i), Slots: 12, Grace: -1}, pl)
+				time.Sleep(time.Minute) // w0 sweeps
+			}
+			for i := range streams {
+				starter.start(pl, fmt.Sprintf("r%d", i), nil)
+			}
+			time.Sleep(10 * time.Minute)
+			runs := map[string]int{}
+			for i := range streams {
+				runs[starter.stream(fmt.Sprintf("r%d", i)).Root().Key()]++
+			}
+			runs["w0"] = streams
+			before := make([]int, len(spies))
+			for i, spy := range spies {
+				before[i] = spy.Total()
+			}
+			const minutes = 60
+			time.Sleep(minutes * time.Minute)
+			for i, spy := range spies {
+				n := spy.Total() - before[i]
+				if limit := (10 + runs[fmt.Sprintf("w%d", i)]) * minutes; n > limit {
+					t.Errorf("worker w%d made %d requests in %d minutes, want at most %d, of streams %v: %v", i, n, minutes, limit, runs, spy.Counts())
+				}
+			}
+		})
+	}
 }
 
 // An idle worker with doorbells off still finds work within its longest poll.

@@ -71,6 +71,7 @@ func New(sc *scope.Scope, o *Options) *Processor {
 type timing struct {
 	look      time.Duration // between looks at the version of a local store; 0: it has none
 	poll      time.Duration // between polls while there is something to do
+	longPoll  time.Duration // between polls after a long time of nothing but handlers that run
 	idlePoll  time.Duration // between polls after a long time of nothing
 	sweep     time.Duration // between sweeps
 	lease     time.Duration // of workers and of the sweep
@@ -82,12 +83,12 @@ type timing struct {
 func timingOf(st store.Store) timing {
 	if store.IsLocal(st) {
 		return timing{
-			look: 10 * time.Millisecond, poll: 200 * time.Millisecond, idlePoll: 200 * time.Millisecond,
+			look: 10 * time.Millisecond, poll: 200 * time.Millisecond, longPoll: 200 * time.Millisecond, idlePoll: 200 * time.Millisecond,
 			sweep: 2 * time.Second, lease: 15 * time.Second, claim: 2 * time.Second, outcome: time.Minute, payloadIO: time.Minute,
 		}
 	}
 	return timing{
-		poll: 2 * time.Second, idlePoll: 30 * time.Second,
+		poll: 2 * time.Second, longPoll: 15 * time.Second, idlePoll: 30 * time.Second,
 		sweep: 30 * time.Second, lease: 60 * time.Second, claim: 15 * time.Second, outcome: 2 * time.Minute, payloadIO: 5 * time.Minute,
 	}
 }
@@ -136,18 +137,24 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 	if res.Ended {
 		p.hub.ring(name, runsEnd)
 	}
-	if len(res.Created) == 0 {
-		return
-	}
-	p.hub.ring(name, newEvents)
-	if p.bus == nil {
-		return
-	}
 	bells := make([]bus.Doorbell, len(res.Created))
 	for i, e := range res.Created {
 		bells[i] = bus.Doorbell{Stream: name, Event: e.ID, Step: e.Topic}
 	}
-	p.ringer.ring(ctx, bells)
+	p.wake(ctx, name, bells)
+}
+
+// wake rings for events that can be claimed: new ones, and those that an edit put
+// back to init.
+func (p *Processor) wake(ctx context.Context, name string, bells []bus.Doorbell) {
+	if len(bells) > 0 {
+		p.hub.ring(name, newEvents)
+		p.ringer.ring(ctx, bells)
+	}
+}
+
+func bellOf(name string, e *eventstream.Event) bus.Doorbell {
+	return bus.Doorbell{Stream: name, Event: e.ID(), Step: e.Topic()}
 }
 
 // End is how a run ended.

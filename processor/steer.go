@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/scope/store"
 )
 
@@ -144,9 +146,30 @@ func (p *Processor) Pause(ctx context.Context, name, at, by, reason string) erro
 // Resume ends a pause. What could have run out meanwhile gets the time of the
 // pause back.
 func (p *Processor) Resume(ctx context.Context, name, at string) error {
-	return p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
-		return s.Resume(unlessRun(at, e))
+	var bells []bus.Doorbell
+	err := p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
+		err := s.Resume(unlessRun(at, e))
+		bells = bellsOf(name, s, p.scope.Now())
+		return err
 	})
+	if err == nil {
+		p.wake(ctx, name, bells)
+	}
+	return err
+}
+
+// bellsOf rings for what can be claimed in a stream: once for each step, since
+// whoever hears it claims as much as it can.
+func bellsOf(name string, s *eventstream.Stream, now time.Time) []bus.Doorbell {
+	var bells []bus.Doorbell
+	steps := map[string]bool{}
+	for e := range s.Claimable(now, 0) {
+		if !steps[e.Topic()] {
+			steps[e.Topic()] = true
+			bells = append(bells, bellOf(name, e))
+		}
+	}
+	return bells
 }
 
 // unlessRun is nil where the whole run is meant.
@@ -207,21 +230,23 @@ func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]
 		return nil, fmt.Errorf("retry run %q: %w", name, err)
 	}
 	var ids []string
+	var bells []bus.Doorbell
 	err = p.editAnywhere(ctx, name, func(s *eventstream.Stream) error {
-		ids = nil
+		ids, bells = nil, nil
 		reopen, err := o.resolve(s, input)
 		if err != nil {
 			return fmt.Errorf("run %q: %w", name, err)
 		}
 		picks, err := s.Reopen(reopen)
 		for _, e := range picks {
-			ids = append(ids, e.ID())
+			ids, bells = append(ids, e.ID()), append(bells, bellOf(name, e))
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	p.wake(ctx, name, bells)
 	return ids, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
 )
@@ -20,7 +21,7 @@ func (w *worker) sweep(ctx context.Context) {
 			if !errors.Is(err, store.ErrLeaseHeld) && ctx.Err() == nil {
 				w.log.WarnContext(ctx, "sweep", "err", err)
 			}
-			sleep(ctx, w.p.timing.lease)
+			sleep(ctx, w.p.timing.sweep)
 			continue
 		}
 		w.sweepUnder(ctx, lease)
@@ -40,8 +41,9 @@ func (w *worker) sweepUnder(ctx context.Context, lease *scope.Lease) {
 	open := newCensus(w.p.meters)
 	defer open.leave(ctx)
 	collected := time.Now() // a worker that lives shortly leaves the garbage to others
+	seen := newSightings(w.noticeSteer)
 	for ctx.Err() == nil {
-		err := w.p.sweepOnce(ctx, open.begin(w.notice))
+		err := w.p.sweepOnce(ctx, seen, open.begin(w.notice))
 		open.end(ctx, err)
 		if time.Since(collected) >= garbageEvery {
 			collected = time.Now()
@@ -61,10 +63,22 @@ func (w *worker) notice(name string, summary eventstream.Summary) {
 	}
 }
 
+// noticeSteer lets the dispatcher look after its handlers, if there are any of a
+// stream that was steered.
+func (w *worker) noticeSteer(name string) {
+	if len(w.claimsOf(name)) == 0 {
+		return
+	}
+	select {
+	case w.steered <- struct{}{}:
+	default:
+	}
+}
+
 // sweepOnce looks at every open run: events of workers that are dead go back to
 // init, timeouts are enforced, runs past their deadline end.
-func (p *Processor) sweepOnce(ctx context.Context, notice func(string, eventstream.Summary)) error {
-	streams, err := p.openStreams(ctx, notice)
+func (p *Processor) sweepOnce(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) error {
+	streams, err := p.openStreams(ctx, seen, notice)
 	if err != nil || len(streams) == 0 {
 		return err
 	}
@@ -85,9 +99,11 @@ func (p *Processor) sweepOnce(ctx context.Context, notice func(string, eventstre
 
 // openStreams reads the runs that a sweep may find something to do in, and moves
 // those that ended long ago to the archive. notice is told of each run whose
-// metadata are ours.
-func (p *Processor) openStreams(ctx context.Context, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, error) {
+// metadata are ours. What has not been written since the last sweep is not read
+// again.
+func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, error) {
 	streams := map[string]*eventstream.Stream{}
+	seen.begin()
 	for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
 		if err != nil {
 			return nil, err
@@ -96,6 +112,7 @@ func (p *Processor) openStreams(ctx context.Context, notice func(string, eventst
 		summary, known := eventstream.ParseSummary(blob.Metadata)
 		if ok && known {
 			notice(name, summary)
+			seen.look(name, blob)
 		}
 		switch {
 		case !ok || blob.Metadata[metaPurging] != "":
@@ -108,6 +125,10 @@ func (p *Processor) openStreams(ctx context.Context, notice func(string, eventst
 		case known && !p.needsSweep(summary):
 			continue
 		}
+		if s := seen.unchanged(name, blob.ETag); s != nil {
+			streams[name] = s
+			continue
+		}
 		snapshot, err := p.Read(ctx, name)
 		switch {
 		case errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrMalformed):
@@ -115,6 +136,7 @@ func (p *Processor) openStreams(ctx context.Context, notice func(string, eventst
 			return nil, err
 		default:
 			streams[name] = snapshot.Stream
+			seen.keep(name, snapshot)
 		}
 	}
 	return streams, nil
@@ -154,21 +176,24 @@ func (p *Processor) liveWorkers(ctx context.Context) (map[string]bool, error) {
 
 // mend edits one stream, if it needs it.
 func (p *Processor) mend(ctx context.Context, name string, s *eventstream.Stream, alive map[string]bool) error {
-	m := &mender{p: p, dead: deadKeys(s, alive), now: p.scope.Now()}
+	m := &mender{p: p, name: name, dead: deadKeys(s, alive), now: p.scope.Now()}
 	if !m.needed(s) {
 		return nil
 	}
-	_, err := p.edit(ctx, name, m.run)
-	if err == nil {
-		p.meters.gaveBack(ctx, m.gaveBack)
+	if _, err := p.edit(ctx, name, m.run); err != nil {
+		return err
 	}
-	return err
+	p.meters.gaveBack(ctx, m.gaveBack)
+	p.wake(ctx, name, m.back)
+	return nil
 }
 
 type mender struct {
 	p    *Processor
+	name string
 	dead map[string]bool // workers that had claims when the stream was read, and do not live
 	now  time.Time
+	back []bus.Doorbell // for what it put back to init
 
 	gaveBack []swept
 }
@@ -210,7 +235,7 @@ func (m *mender) needed(s *eventstream.Stream) bool {
 // run decides inside the edit, on the stream as it is then. A worker that was
 // dead stays dead: an ID serves one lease.
 func (m *mender) run(s *eventstream.Stream) error {
-	m.gaveBack = nil
+	m.back, m.gaveBack = nil, nil
 	if s.IsDone() {
 		return nil
 	}
@@ -285,5 +310,6 @@ func (m *mender) fail(s *eventstream.Stream, e *eventstream.Event, cause, why st
 	if err := s.Fail(e, eventstream.Attempt{N: e.Attempt(), Error: why}); err != nil {
 		return err
 	}
+	m.back = append(m.back, bellOf(m.name, e))
 	return s.GiveBack(e, time.Time{})
 }

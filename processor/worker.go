@@ -106,20 +106,23 @@ var errTaken = errors.New("the worker's ID was used before")
 
 // worker is one life of a worker, under one lease.
 type worker struct {
-	p         *Processor
-	id        string
-	log       *slog.Logger
-	grace     time.Duration
-	hurry     <-chan struct{}
-	only      []string
-	ship      shipper
-	pipelines map[string]*Pipeline // :: definition → pipeline
-	sub       *subscription
-	freed     chan struct{}     // has a value when a slot became free
-	sweeping  atomic.Bool       // this worker has the sweep
-	pauseSeen time.Time         // when dispatch last looked whether all is paused
-	rest      rests             // of dispatch: streams that promised work and had none
-	glances   map[string]glance // of dispatch: what was last seen of streams with handlers of ours
+	p          *Processor
+	id         string
+	log        *slog.Logger
+	grace      time.Duration
+	hurry      <-chan struct{}
+	only       []string
+	ship       shipper
+	pipelines  map[string]*Pipeline // :: definition → pipeline
+	sub        *subscription
+	freed      chan struct{}     // has a value when a slot became free
+	sweeping   atomic.Bool       // this worker has the sweep
+	steered    chan struct{}     // has a value when the sweep saw that a stream with handlers of ours was steered
+	pauseSeen  time.Time         // when dispatch last looked whether all is paused
+	pauseAfter int64             // claims made by then
+	claimed    atomic.Int64      // claims made
+	rest       rests             // of dispatch: streams that promised work and had none
+	glances    map[string]glance // of dispatch: what was last seen of streams with handlers of ours
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
@@ -160,7 +163,7 @@ func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*
 	w := &worker{
 		p: p, id: id, log: p.log.With("worker", id),
 		slots: slots, slotsSeen: time.Now(), grace: o.Grace, hurry: o.Hurry, only: o.Only,
-		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1),
+		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1), steered: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
 		suspect: map[string]struct{}{}, glances: map[string]glance{},

@@ -1,0 +1,65 @@
+package processor
+
+import (
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
+)
+
+// maxSightings is how many bytes of documents a sweep keeps for the next one.
+const maxSightings = 32 << 20
+
+// sightings are what a sweep has seen of the open streams: for the next one, which
+// reads only those that were written since.
+type sightings struct {
+	steered     func(name string) // called for streams of whose handlers some may have to stop
+	before, now map[string]sighting
+	bytes       int // of the documents of now
+}
+
+type sighting struct {
+	glance glance
+	etag   string              // of what was read
+	stream *eventstream.Stream // nil if it was not read, or is too large to be kept
+}
+
+func newSightings(steered func(name string)) *sightings {
+	return &sightings{steered: steered, now: map[string]sighting{}}
+}
+
+// begin starts a sweep; what the one before the last saw is forgotten.
+func (s *sightings) begin() {
+	s.before, s.now, s.bytes = s.now, make(map[string]sighting, len(s.now)), 0
+}
+
+// look takes down what a listing shows of a stream.
+func (s *sightings) look(name string, blob *store.Info) {
+	g := glanceAt(blob)
+	if before, known := s.before[name]; known && g.calls(before.glance) {
+		s.steered(name)
+	}
+	s.now[name] = sighting{glance: g}
+}
+
+// unchanged returns a stream as the last sweep read it, if it is still so.
+func (s *sightings) unchanged(name, etag string) *eventstream.Stream {
+	before := s.before[name]
+	if before.stream == nil || before.etag != etag {
+		return nil
+	}
+	s.put(name, etag, before.stream)
+	return before.stream
+}
+
+func (s *sightings) keep(name string, snapshot *scope.Snapshot) {
+	s.put(name, snapshot.ETag, snapshot.Stream)
+}
+
+func (s *sightings) put(name, etag string, stream *eventstream.Stream) {
+	if s.bytes += stream.Size(); s.bytes > maxSightings {
+		return
+	}
+	seen := s.now[name]
+	seen.etag, seen.stream = etag, stream
+	s.now[name] = seen
+}
