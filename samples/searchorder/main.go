@@ -1,6 +1,7 @@
-// Command searchorder runs the order search: an order is searched for at three
+// Command searchorder runs the order search: an order is searched for at four
 // suppliers in parallel, and what they find decides at run time which searches
-// follow. One supplier fails; the order is answered all the same.
+// follow. One supplier fails and one does not answer in time; the order is answered
+// all the same.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
@@ -30,7 +32,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	sc := scope.New(st, nil)
 	defer sc.Close()
-	pipeline, err := newPipeline()
+	pipeline, err := newPipeline(ask, time.Second)
 	if err != nil {
 		return err
 	}

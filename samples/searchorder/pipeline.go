@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/leasestream/leasestream/processor"
 )
@@ -29,11 +30,16 @@ type offer struct {
 	Needs string `json:"needs,omitempty"`
 }
 
+// asker asks a supplier. It may take as long as it likes, and fail.
+type asker func(context.Context, search) ([]offer, error)
+
 // newPipeline makes the pipeline. Which step comes next is what each handler says.
-func newPipeline() (*processor.Pipeline, error) {
+// An answer of a supplier may take as long as patience, and is tried for twice.
+func newPipeline(ask asker, patience time.Duration) (*processor.Pipeline, error) {
 	return processor.NewPipeline("search-order", nil,
 		processor.Step{Name: "OrderStart", Handler: orderStart},
-		processor.Step{Name: "SearchStart", Handler: searchStart},
+		processor.Step{Name: "SearchStart", Handler: searchStart(ask), Timeout: patience,
+			Retry: processor.Retry{Attempts: 2, Backoff: 100 * time.Millisecond}},
 		processor.Step{Name: "SearchDone", Handler: searchDone},
 		processor.Step{Name: "SearchMerge", Handler: searchMerge},
 		processor.Step{Name: "OrderDone", Handler: orderDone},
@@ -47,23 +53,25 @@ func orderStart(_ context.Context, t *processor.Task) (processor.Outcome, error)
 		return processor.Outcome{}, err
 	}
 	var searches []any
-	for _, supplier := range []string{"north", "south", "west"} {
+	for _, supplier := range []string{"north", "south", "west", "east"} {
 		searches = append(searches, search{supplier, o.Item})
 	}
 	return processor.Split("SearchStart", searches...).Join("OrderDone"), nil
 }
 
 // searchStart asks the supplier and hands on what it has.
-func searchStart(_ context.Context, t *processor.Task) (processor.Outcome, error) {
-	var s search
-	if err := t.Decode(&s); err != nil {
-		return processor.Outcome{}, err
+func searchStart(ask asker) processor.Handler {
+	return func(ctx context.Context, t *processor.Task) (processor.Outcome, error) {
+		var s search
+		if err := t.Decode(&s); err != nil {
+			return processor.Outcome{}, err
+		}
+		offers, err := ask(ctx, s)
+		if err != nil {
+			return processor.Outcome{}, err
+		}
+		return processor.Next("SearchDone", offers), nil
 	}
-	offers, ok := catalogue[s]
-	if !ok {
-		return processor.Abort("supplier " + s.Supplier + " does not answer"), nil
-	}
-	return processor.Next("SearchDone", offers), nil
 }
 
 // searchDone looks at the results. For each that needs something, a nested search
@@ -139,22 +147,4 @@ func collect(t *processor.Task) ([]offer, error) {
 		all = append(all, offers...)
 	}
 	return all, nil
-}
-
-// catalogue is what the suppliers answer. The one in the west does not.
-var catalogue = map[search][]offer{
-	{"north", "bicycle"}: {
-		{"north", "city bicycle", 420, ""},
-		{"north", "bicycle kit", 250, "frame"},
-		{"north", "racing bicycle", 990, ""},
-		{"north", "bicycle without wheels", 180, "wheels"},
-	},
-	{"south", "bicycle"}: {
-		{"south", "old bicycle", 340, ""},
-		{"south", "new bicycle", 510, ""},
-		{"south", "bicycle without saddle", 290, "saddle"},
-	},
-	{"north", "frame"}:  {{"north", "frame", 140, ""}},
-	{"north", "wheels"}: {{"north", "wheels", 130, ""}},
-	{"south", "saddle"}: {{"south", "saddle", 35, ""}},
 }
