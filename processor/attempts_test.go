@@ -543,7 +543,7 @@ func TestAttempt_PurgeRacesRetry(t *testing.T) {
 // The purge dies at each call, and a retry comes then: it must not succeed on a run
 // that is half gone.
 func TestAttempt_RetryOfAHalfPurgedRun(t *testing.T) {
-	for n := int32(0); n < 8; n++ {
+	for n := range int32(8) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			p := w.process(nil)
@@ -894,6 +894,28 @@ func TestAttempt_EventDoubledByHand(t *testing.T) {
 		wantEnd(t, w.awaitWithin(p, time.Hour), eventstream.Completed, false, "14")
 		checkEnded(t, p.stream("r"))
 	})
+}
+
+// Splits of which the ids of the branches become wider, and the first and the last
+// are at the edge.
+func TestAttempt_Widths(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 9, 10, 11, 99, 100, 101, 999, 1000, 1001} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			pl := squares(t, square)
+			p, other := w.process(nil), w.process(nil)
+			p.work(&processor.WorkOptions{Slots: 100}, pl)
+			other.work(&processor.WorkOptions{Slots: 100}, pl)
+			wantEnd(t, p.run(pl, "r", n), eventstream.Completed, false, fmt.Sprint(n*(n+1)*(2*n+1)/6))
+			s := p.stream("r")
+			checkEnded(t, s)
+			for e := range s.Events() {
+				if e.Attempt() != 1 {
+					t.Errorf("%d branches: event %s was claimed %d times", n, e.ID(), e.Attempt())
+				}
+			}
+		})
+	}
 }
 
 // Eight workers race for one event, over and over: each is claimed once.

@@ -300,11 +300,12 @@ func timeless(t *testing.T, p *processor.Processor, s *eventstream.Stream) strin
 		for _, name := range []string{"created", "timestamp", "started", "due", "key", "attempt", "failures", "trackingId"} {
 			delete(attrs, name)
 		}
-		line := e.ID()
+		var line strings.Builder
+		line.WriteString(e.ID())
 		for _, name := range slices.Sorted(maps.Keys(attrs)) {
-			line += fmt.Sprintf(" %s=%q", name, attrs[name])
+			line.WriteString(fmt.Sprintf(" %s=%q", name, attrs[name]))
 		}
-		lines = append(lines, line+" "+payload(e.Input)+" "+payload(e.Output))
+		lines = append(lines, line.String()+" "+payload(e.Input)+" "+payload(e.Output))
 	}
 	slices.SortFunc(lines, func(a, b string) int {
 		return eventstream.CompareIDs(strings.Fields(a)[0], strings.Fields(b)[0])

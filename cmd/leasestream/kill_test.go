@@ -47,7 +47,7 @@ func TestRun_KilledAgainAndAgain(t *testing.T) {
 	}
 	width := kills / 2 // for a kill every second leaf
 	f := newFolder(t, nested)
-	command := []string{"run", "pipeline.yaml", "--set", fmt.Sprintf("width=%d", width), "--workers"}
+	command := []string{"run", "pipeline.yaml", "--name", "r", "--set", fmt.Sprintf("width=%d", width), "--workers"}
 	killed := 0
 	for range kills {
 		p := f.start(append(command, "1")...)
@@ -61,28 +61,74 @@ func TestRun_KilledAgainAndAgain(t *testing.T) {
 			killed++
 		}
 	}
-	code, stdout, stderr := f.run(append(command, "8")...)
-	leaves := 10 * width
-	if want := fmt.Sprintf("%d\n", leaves*(leaves-1)/2); code != 0 || stdout != want {
-		t.Fatalf("after %d kills: exit code %d, %q, want 0 and %q; %s", killed, code, stdout, want, stderr)
+	if code, _, stderr := f.run(append(command, "8")...); code != 0 {
+		t.Fatalf("after %d kills: exit code %d; %s", killed, code, stderr)
 	}
 	if killed < kills/2 {
 		t.Errorf("%d processes were killed, want at least half of %d", killed, kills)
 	}
+	f.checkNested("r", width)
+}
+
+// Three workers share a run, and again and again one of them is killed and another
+// begins: the end is the same, and comes by itself.
+func TestWork_Storm(t *testing.T) {
+	kills := 10
+	if os.Getenv("LEASESTREAM_LONG") != "" {
+		kills = 100
+	}
+	width := 3 * kills
+	f := newFolder(t, nested)
+	if code, _, stderr := f.run("start", "pipeline.yaml", "--name", "r", "--set", fmt.Sprintf("width=%d", width)); code != 0 {
+		t.Fatal(stderr)
+	}
+	begin := func() *process {
+		p := f.start("work", "pipeline.yaml", "--workers", "2")
+		p.until(`msg="worker started"`)
+		return p
+	}
+	workers := []*process{begin(), begin(), begin()}
+	for range kills {
+		<-time.After(rand.N(250 * time.Millisecond))
+		i := rand.IntN(len(workers))
+		workers[i].signal(syscall.SIGKILL)
+		workers[i].wait()
+		workers[i] = begin()
+	}
+	f.eventually("the run ends", func() bool { return f.status("r") != "inprocess" })
+	f.checkNested("r", width)
+	for _, p := range workers {
+		p.signal(syscall.SIGTERM)
+		if code, _, stderr := p.wait(); code != 0 {
+			t.Errorf("%v: exit code %d; %s", p.cmd.Args, code, stderr)
+		}
+	}
+}
+
+// checkNested checks that each event of the nested pipeline is there once, and the
+// sum of all.
+func (f folder) checkNested(name string, width int) {
+	f.t.Helper()
+	leaves := 10 * width
+	code, stdout, stderr := f.run("run", "pipeline.yaml", "--name", name, "--set", fmt.Sprintf("width=%d", width))
+	if want := fmt.Sprintf("%d\n", leaves*(leaves-1)/2); code != 0 || stdout != want {
+		f.t.Fatalf("the run gave %q with exit code %d, want %q; %s", stdout, code, want, stderr)
+	}
 	count := map[string]int{}
-	for _, e := range f.events(f.ls()[0].Name) {
+	for _, e := range f.events(name) {
 		if e.Status != "completed" {
-			t.Errorf("event %s is %s", e.ID, e.Status)
+			f.t.Errorf("event %s is %s", e.ID, e.Status)
 		}
 		count[e.Name]++
 	}
 	want := map[string]int{"Ten": 1, "Many": 10, "Leaf": leaves, "Sum": 10, "Total": 1}
 	if fmt.Sprint(count) != fmt.Sprint(want) {
-		t.Errorf("events by step = %v, want %v", count, want)
+		f.t.Errorf("events by step = %v, want %v", count, want)
 	}
+	log := "\n" + f.read("log")
 	for leaf := range leaves {
-		if !strings.Contains("\n"+f.read("log"), fmt.Sprintf("\n%d\n", leaf)) {
-			t.Errorf("leaf %d never ran", leaf)
+		if !strings.Contains(log, fmt.Sprintf("\n%d\n", leaf)) {
+			f.t.Errorf("leaf %d never ran", leaf)
 		}
 	}
 }
