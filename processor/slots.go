@@ -68,8 +68,8 @@ func (p *Processor) slotSetting(ctx context.Context, worker string) (*SlotSettin
 	return &set, nil
 }
 
-// followSlots looks for a new setting while there is work, since it means nothing
-// else, until ctx ends: an idle worker costs no more for it.
+// followSlots looks for a new setting while all slots are taken, until ctx ends. As
+// long as one is free, whoever claims looks: an idle worker costs no more for it.
 func (w *worker) followSlots(ctx context.Context) {
 	ticker := time.NewTicker(w.slotsEvery())
 	defer ticker.Stop()
@@ -79,7 +79,7 @@ func (w *worker) followSlots(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if w.busyNow() {
+		if w.full() {
 			w.lookForSlots(ctx)
 		}
 	}
