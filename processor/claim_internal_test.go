@@ -21,7 +21,7 @@ func TestClaiming_LeavesWhatFallsDueMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorker(New(sc, nil), "w", &WorkOptions{}, []*Pipeline{pl})
+	w := newWorker(New(sc, nil), "w", 1, &WorkOptions{}, []*Pipeline{pl})
 	begin := time.Now().Add(-time.Minute)
 	s, err := eventstream.New(begin, eventstream.Start{Name: "r", Run: "r", Definition: pl.Definition(),
 		Root: eventstream.NewEvent{Name: "A", Due: begin.Add(time.Millisecond)}})
