@@ -24,7 +24,7 @@ const tooManySteps = "*"
 var summaryKeys = map[string]bool{
 	"status": true, "progress": true, "ok": true, "failed": true, "ready": true, "running": true,
 	"run": true, "pipeline": true, "definition": true, "input": true, "due": true, "deadline": true,
-	"created": true, "updated": true, "witherror": true, "paused": true, "tags": true,
+	"created": true, "updated": true, "witherror": true, "paused": true, "tags": true, "limits": true,
 }
 
 // metadata makes those of a commit from those that it replaces.
