@@ -48,6 +48,8 @@ type claiming struct {
 	got    []*claim
 	full   bool           // a step was at the limit of its concurrency in this worker
 	limits map[string]int // of the run
+	// foreign is the definition of the run, if the worker does not serve it.
+	foreign string
 }
 
 func (c *claiming) gave() yield {
@@ -65,8 +67,12 @@ func (c *claiming) gave() yield {
 // not before, since the edit may have to wait for a lease.
 func (c *claiming) run(s *eventstream.Stream) error {
 	c.reset()
-	pl := c.w.pipelines[s.Attr("definition")]
-	if pl == nil || s.IsDone() {
+	if s.IsDone() {
+		return nil
+	}
+	pl := c.w.served.of(s.Attr("definition"))
+	if pl == nil {
+		c.foreign = s.Attr("definition")
 		return nil
 	}
 	if err := c.giveBackStrays(s); err != nil {
@@ -203,7 +209,7 @@ func (c *claiming) reset() {
 		c.w.unreserve(cl.pipeline, cl.step)
 	}
 	c.w.freeSlots(c.free)
-	c.got, c.free, c.full = nil, 0, false
+	c.got, c.free, c.full, c.foreign = nil, 0, false, ""
 }
 
 // occupy puts what was claimed into its slots, when the edit is durable. It returns

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -30,6 +31,9 @@ func (w *worker) dispatch(ctx, handlerCtx context.Context) {
 		case <-w.steered:
 			poll.last = time.Time{}
 			queue = enqueue(queue, poll.look(ctx)...)
+		case <-w.looks.c:
+			seen := w.examine(ctx, w.stats(ctx, w.mine(w.looks.take())))
+			queue = enqueue(queue, seen.names...)
 		case <-poll.c():
 			queue = enqueue(queue, poll.look(ctx)...)
 		}
@@ -81,7 +85,7 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		if first := w.rest.note(name, c.gave()); err != nil && first && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
-		if len(c.got) > 0 && c.filled() {
+		if len(c.got) > 0 && c.filled() || w.learn(ctx, c.foreign) {
 			queue = append(queue, name)
 		}
 		c.occupy(handlerCtx)
@@ -234,48 +238,73 @@ func (w *worker) busyNow() bool {
 	return len(w.running) > 0
 }
 
-// list returns the streams with work for this worker, and when the next event
-// falls due. On the way it looks after the handlers whose streams were steered.
+// sight is what a look at streams showed.
+type sight struct {
+	names  []string        // of streams with work for this worker
+	due    time.Time       // when the next event falls due; zero: none
+	listed map[string]bool // all that were seen
+	whole  bool            // no error cut it short
+}
+
+// list looks at all streams. On the way it looks after the handlers whose streams
+// are gone.
 func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
-	listed := map[string]bool{}
-	for blob, err := range w.blobs(ctx) {
+	seen := w.examine(ctx, w.blobs(ctx))
+	if seen.whole {
+		w.followMoves(ctx, seen.listed)
+	}
+	return seen.names, seen.due
+}
+
+// examine looks for work in streams, after the handlers whose streams were
+// steered, and for the definitions that runs have.
+func (w *worker) examine(ctx context.Context, blobs iter.Seq2[*store.Info, error]) sight {
+	seen := sight{listed: map[string]bool{}}
+	for blob, err := range blobs {
 		if err != nil {
 			if ctx.Err() == nil {
 				w.log.WarnContext(ctx, "poll", "err", err)
 			}
-			return names, due
+			return seen
 		}
 		name, ok := nameOf(blob.Name)
 		if !ok {
 			continue
 		}
 		summary, known := eventstream.ParseSummary(blob.Metadata)
-		listed[name] = true
+		seen.listed[name] = true
 		w.followSteer(ctx, name, glanceAt(blob))
+		if known && !summary.Status.Final() {
+			w.learn(ctx, summary.Definition)
+		}
 		switch {
 		case known && summary.Status.Final():
 			w.rest.forget(name)
 		case !known || w.hasWork(name, summary):
 			if w.rest.over(name, blob.ETag) {
-				names = append(names, name)
+				seen.names = append(seen.names, name)
 			}
-		case !summary.Due.IsZero() && (due.IsZero() || summary.Due.Before(due)):
-			due = summary.Due
+		case !summary.Due.IsZero() && (seen.due.IsZero() || summary.Due.Before(seen.due)):
+			seen.due = summary.Due
 		}
 	}
-	w.followMoves(ctx, listed)
-	return names, due
+	seen.whole = true
+	return seen
 }
 
 // blobs lists the streams, or looks at those the worker is restricted to.
-func (w *worker) blobs(ctx context.Context) func(yield func(*store.Info, error) bool) {
-	st := w.p.scope.Store()
+func (w *worker) blobs(ctx context.Context) iter.Seq2[*store.Info, error] {
 	if w.only == nil {
-		return st.List(ctx, streamPrefix)
+		return w.p.scope.Store().List(ctx, streamPrefix)
 	}
+	return w.stats(ctx, w.only)
+}
+
+// stats looks at some streams.
+func (w *worker) stats(ctx context.Context, names []string) iter.Seq2[*store.Info, error] {
 	return func(yield func(*store.Info, error) bool) {
-		for _, name := range w.only {
-			info, err := st.Stat(ctx, BlobOf(name), nil)
+		for _, name := range names {
+			info, err := w.p.scope.Store().Stat(ctx, BlobOf(name), nil)
 			if errors.Is(err, store.ErrNotFound) {
 				continue
 			}
@@ -291,7 +320,7 @@ func (w *worker) blobs(ctx context.Context) func(yield func(*store.Info, error) 
 
 // hasWork says from the metadata alone whether a stream is worth an edit.
 func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
-	pl := w.pipelines[summary.Definition]
+	pl := w.served.of(summary.Definition)
 	switch {
 	case summary.Status.Final() || pl == nil:
 		return false

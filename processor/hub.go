@@ -25,8 +25,12 @@ type subscription struct {
 	names map[string]struct{}
 }
 
+func newSubscription(about interest) *subscription {
+	return &subscription{c: make(chan struct{}, 1), about: about, names: map[string]struct{}{}}
+}
+
 func (h *hub) subscribe(about interest) *subscription {
-	s := &subscription{c: make(chan struct{}, 1), about: about, names: map[string]struct{}{}}
+	s := newSubscription(about)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.subs == nil {

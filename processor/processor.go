@@ -36,6 +36,9 @@ type Processor struct {
 	ringer *ringer
 	tracer trace.Tracer // nil: nobody traces
 	meters *meters      // nil: nobody measures
+
+	directory *directory
+	wrote     etags
 }
 
 // Options of a Processor; nil means the defaults.
@@ -64,6 +67,7 @@ func New(sc *scope.Scope, o *Options) *Processor {
 		p.tracer, p.meters = newTracer(o.TracerProvider), newMeters(o.MeterProvider, p.log)
 	}
 	p.ringer = newRinger(p.bus, p.log)
+	p.directory = newDirectory(p)
 	return p
 }
 
@@ -78,6 +82,7 @@ type timing struct {
 	claim     time.Duration // how long a claim waits for the lease of a stream
 	outcome   time.Duration // how long an outcome is tried to be written
 	payloadIO time.Duration // how long a payload may take
+	peers     time.Duration // how long what was seen of the workers is good for doorbells
 }
 
 func timingOf(st store.Store) timing {
@@ -85,11 +90,13 @@ func timingOf(st store.Store) timing {
 		return timing{
 			look: 10 * time.Millisecond, poll: 200 * time.Millisecond, longPoll: 200 * time.Millisecond, idlePoll: 200 * time.Millisecond,
 			sweep: 2 * time.Second, lease: 15 * time.Second, claim: 2 * time.Second, outcome: time.Minute, payloadIO: time.Minute,
+			peers: time.Second,
 		}
 	}
 	return timing{
 		poll: 2 * time.Second, longPoll: 15 * time.Second, idlePoll: 30 * time.Second,
 		sweep: 30 * time.Second, lease: 60 * time.Second, claim: 15 * time.Second, outcome: 2 * time.Minute, payloadIO: 5 * time.Minute,
+		peers: 10 * time.Second,
 	}
 }
 
@@ -134,6 +141,7 @@ func (p *Processor) tell(ctx context.Context, name string, res *scope.Result) {
 	if !res.Changed {
 		return
 	}
+	p.wrote.add(res.ETag)
 	if res.Ended {
 		p.hub.ring(name, runsEnd)
 	}

@@ -38,6 +38,15 @@ type WorkOptions struct {
 	// container: every 5 s while it grows, and when the worker ends. Whoever logs
 	// writes to it as well. nil: none is kept there.
 	Log *Tail
+	// URL is where this worker takes doorbells over HTTP. It stands in the worker's
+	// blob, where Processor.Peers of others finds it; "": it takes none.
+	URL string
+	// Find looks for the pipeline of a definition that the worker was not given and
+	// that an open run has; nil, without an error, if there is none. What it finds
+	// is served from then on, as if it had been given. What it does not find is
+	// asked for again every 2 s, of a distant store every 30 s. One call at a time,
+	// and events of other runs wait meanwhile. nil: only the pipelines given.
+	Find func(ctx context.Context, definition string) (*Pipeline, error)
 }
 
 var (
@@ -59,7 +68,7 @@ func (p *Processor) Work(ctx context.Context, o *WorkOptions, pipelines ...*Pipe
 	if o == nil {
 		o = &WorkOptions{}
 	}
-	if len(pipelines) == 0 {
+	if len(pipelines) == 0 && o.Find == nil {
 		return errors.New("a worker needs a pipeline")
 	}
 	base := o.ID
@@ -113,8 +122,11 @@ type worker struct {
 	hurry      <-chan struct{}
 	only       []string
 	ship       shipper
-	pipelines  map[string]*Pipeline // :: definition → pipeline
+	url        string
+	started    time.Time
+	served     *repertoire
 	sub        *subscription
+	looks      *subscription     // streams that somebody changed in some way
 	freed      chan struct{}     // has a value when a slot became free
 	sweeping   atomic.Bool       // this worker has the sweep
 	steered    chan struct{}     // has a value when the sweep saw that a stream with handlers of ours was steered
@@ -162,8 +174,9 @@ func (o *WorkOptions) slots() int {
 func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*Pipeline) *worker {
 	w := &worker{
 		p: p, id: id, log: p.log.With("worker", id),
-		slots: slots, slotsSeen: time.Now(), grace: o.Grace, hurry: o.Hurry, only: o.Only,
-		pipelines: map[string]*Pipeline{}, freed: make(chan struct{}, 1), steered: make(chan struct{}, 1),
+		slots: slots, slotsSeen: time.Now(), grace: o.Grace, hurry: o.Hurry, only: o.Only, url: o.URL,
+		started: p.scope.Now(), served: newRepertoire(o.Find, p.timing.sweep, pipelines),
+		looks: newSubscription(newEvents), freed: make(chan struct{}, 1), steered: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
 		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
 		suspect: map[string]struct{}{}, glances: map[string]glance{},
@@ -172,9 +185,6 @@ func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*
 		w.grace = 5 * time.Second
 	}
 	w.ship = shipper{w: w, tail: o.Log}
-	for _, pl := range pipelines {
-		w.pipelines[pl.Definition()] = pl
-	}
 	return w
 }
 
@@ -191,6 +201,8 @@ func (w *worker) work(ctx context.Context) error {
 	w.log.InfoContext(ctx, "worker started", "slots", w.slots)
 	w.sub = w.p.hub.subscribe(newEvents)
 	defer w.p.hub.leave(w.sub)
+	w.p.directory.enter(w.url)
+	defer w.p.directory.leave(w.url)
 
 	handlerCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	w.stop = stop
@@ -209,6 +221,7 @@ func (w *worker) work(ctx context.Context) error {
 	side.Go(func() { w.sweep(loopCtx) })
 	side.Go(func() { w.followSlots(loopCtx) })
 	side.Go(func() { w.ship.run(loopCtx) })
+	w.served.publish = func(ctx context.Context) error { return w.publish(ctx, lease.ID()) }
 	w.dispatch(loopCtx, handlerCtx)
 	endLoop()
 	w.drain(context.WithoutCancel(ctx))
@@ -224,15 +237,7 @@ func (w *worker) work(ctx context.Context) error {
 // register writes the worker's blob and takes its lease: as long as that lives,
 // what carries the worker's key is being worked on.
 func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
-	info := WorkerInfo{ID: w.id, Started: w.p.scope.Now(), Slots: w.slots, Only: w.only}
-	for _, pl := range w.pipelines {
-		served := Served{Name: pl.Name(), Definition: pl.Definition()}
-		for _, step := range pl.steps {
-			served.Steps = append(served.Steps, step.Name)
-		}
-		info.Pipelines = append(info.Pipelines, served)
-	}
-	body, err := json.Marshal(info)
+	body, err := json.Marshal(w.info())
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +272,26 @@ func (w *worker) forgetSettings(ctx context.Context) {
 	}
 }
 
+// publish writes the worker's blob anew, under its lease.
+func (w *worker) publish(ctx context.Context, leaseID string) error {
+	body, err := json.Marshal(w.info())
+	if err != nil {
+		return err
+	}
+	_, err = w.p.scope.Store().Put(ctx, w.blob(), body, &store.PutOptions{
+		Conditions:  store.Conditions{LeaseID: leaseID},
+		ContentType: "application/json",
+	})
+	return err
+}
+
+func (w *worker) info() WorkerInfo {
+	w.mu.Lock()
+	slots := w.slots
+	w.mu.Unlock()
+	return WorkerInfo{ID: w.id, Started: w.started, Slots: slots, URL: w.url, Only: w.only, Pipelines: w.served.list()}
+}
+
 // unregister takes the worker's blob away. If that does not succeed, the sweep
 // does it later.
 func (w *worker) unregister(ctx context.Context, lease *scope.Lease) {
@@ -282,21 +307,18 @@ func (w *worker) unregister(ctx context.Context, lease *scope.Lease) {
 	w.forgetSettings(ctx)
 }
 
-// listen takes doorbells of other processes.
+// listen takes doorbells of other processes, anew when there are more steps to
+// listen for.
 func (w *worker) listen(ctx context.Context) {
 	if w.p.bus == nil {
 		return
 	}
-	var steps []string
-	for _, pl := range w.pipelines {
-		for _, step := range pl.steps {
-			steps = append(steps, step.Name)
-		}
-	}
 	for ctx.Err() == nil {
-		err := w.p.bus.Listen(ctx, steps, w.hear)
+		listening, stop := context.WithCancel(ctx)
+		err := w.p.bus.Listen(listening, w.served.steps(stop), w.hear)
+		stop()
 		if err == nil {
-			return
+			continue
 		}
 		w.log.WarnContext(ctx, "doorbells are not heard; events are found by polling", "err", err)
 		sleep(ctx, w.p.timing.idlePoll)
@@ -306,7 +328,11 @@ func (w *worker) listen(ctx context.Context) {
 // hear takes a doorbell. Whoever can reach the bus may say anything, so a name
 // that no stream can have is passed over.
 func (w *worker) hear(bell bus.Doorbell) {
-	if CheckName(bell.Stream) == nil {
+	switch {
+	case CheckName(bell.Stream) != nil:
+	case bell.Step == "":
+		w.looks.add(bell.Stream)
+	default:
 		w.sub.add(bell.Stream)
 	}
 }

@@ -17,7 +17,8 @@ import (
 type WorkerInfo struct {
 	ID        string    `json:"id"`
 	Started   time.Time `json:"started"`
-	Slots     int       `json:"slots"` // handlers at a time, as they were set last
+	Slots     int       `json:"slots"`         // handlers at a time, as they were set last
+	URL       string    `json:"url,omitempty"` // where it takes doorbells over HTTP; "": nowhere
 	Pipelines []Served  `json:"pipelines"`
 	// Only are the runs that the worker is restricted to; nil: none.
 	Only []string `json:"only,omitempty"`

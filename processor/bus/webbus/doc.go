@@ -5,18 +5,30 @@
 //
 // # Between workers
 //
-// A [Bus] is an http.Handler. A worker mounts it, publishes the URL, and finds
-// the others by Options.Peers. [Bus.Ring] posts a batch of CloudEvents of type
-// [EventType] to each worker that it chose: each doorbell to one of those that
-// serve its step, one without a step to all. It tries once; who is not reached
-// finds the events by polling.
+// A [Bus] is an http.Handler. A worker mounts it, publishes the URL in its blob
+// (WorkOptions.URL of package processor), and finds the others by Options.Peers,
+// for which Processor.Peers is made:
+//
+//	var p *processor.Processor
+//	b, err := webbus.New(token, &webbus.Options{
+//		Peers: func(ctx context.Context, bell bus.Doorbell) ([]string, error) { return p.Peers(ctx, bell) },
+//		Own:   func(etag string) bool { return p.Wrote(etag) },
+//	})
+//	…
+//	p = processor.New(sc, &processor.Options{Bus: b})
+//
+// [Bus.Ring] posts a batch of CloudEvents of type [EventType] to each worker that
+// it chose: each doorbell to one of those that can do something about it, one
+// without a step to all. It tries once; who is not reached finds the events by
+// polling.
 //
 // # The token
 //
 // Every POST carries the token that all workers share, as "Authorization: Bearer
 // TOKEN". It is compared in constant time, taken from that header alone, sent to
 // peers alone (redirects are not followed), and stands in no error. Who has it
-// can make workers look at streams, and nothing else.
+// can make workers look at streams, and nothing else. Whoever can write into the
+// container can publish a URL, and so be sent the token.
 //
 // # Azure Event Grid
 //

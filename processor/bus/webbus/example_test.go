@@ -21,8 +21,8 @@ func ExampleBus() {
 	defer server.Close()
 
 	here, err := webbus.New("a-shared-token", &webbus.Options{
-		Peers: func(_ context.Context, step string) ([]string, error) {
-			fmt.Println("who serves", step)
+		Peers: func(_ context.Context, bell bus.Doorbell) ([]string, error) {
+			fmt.Println("who serves", bell.Step)
 			return []string{server.URL}, nil
 		},
 	})

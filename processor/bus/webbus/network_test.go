@@ -48,12 +48,12 @@ func (n *network) join(t testing.TB) bus.Bus {
 	return &worker{Bus: b, net: n, url: n.serve(b)}
 }
 
-func (n *network) peers(_ context.Context, step string) ([]string, error) {
+func (n *network) peers(_ context.Context, bell bus.Doorbell) ([]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var urls []string
 	for w := range n.workers {
-		if step == "" || slices.Contains(w.steps, step) {
+		if bell.Step == "" || slices.Contains(w.steps, bell.Step) {
 			urls = append(urls, w.url)
 		}
 	}

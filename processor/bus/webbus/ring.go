@@ -49,24 +49,25 @@ func (b *Bus) Ring(ctx context.Context, bells ...bus.Doorbell) error {
 type letters map[string][]bus.Doorbell
 
 func (b *Bus) address(ctx context.Context, bells []bus.Doorbell) (letters, error) {
-	steps := map[string][]bus.Doorbell{}
+	alike := map[bus.Doorbell][]bus.Doorbell{} // :: stream and step → doorbells
 	for _, bell := range bells {
-		steps[bell.Step] = append(steps[bell.Step], bell)
+		key := bus.Doorbell{Stream: bell.Stream, Step: bell.Step}
+		alike[key] = append(alike[key], bell)
 	}
 	all := letters{}
 	var errs []error
-	for step, bells := range steps {
-		peers, err := b.o.Peers(ctx, step)
+	for key, bells := range alike {
+		peers, err := b.o.Peers(ctx, bells[0])
 		if err != nil {
-			errs = append(errs, fmt.Errorf("find workers to ring for step %q: %w", step, err))
+			errs = append(errs, fmt.Errorf("find workers to ring for step %q: %w", key.Step, err))
 			continue
 		}
-		all.add(step, peers, bells)
+		all.add(key.Step, peers, bells)
 	}
 	return all, errors.Join(errs...)
 }
 
-// add deals out the doorbells for one step.
+// add deals out the doorbells for one step of one stream.
 func (l letters) add(step string, peers []string, bells []bus.Doorbell) {
 	if step == "" {
 		for _, peer := range peers {

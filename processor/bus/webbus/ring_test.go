@@ -30,9 +30,9 @@ func some(step string, n int) []bus.Doorbell {
 	return bells
 }
 
-// fixed is Peers with the same answer for all steps.
-func fixed(urls ...string) func(context.Context, string) ([]string, error) {
-	return func(context.Context, string) ([]string, error) { return urls, nil }
+// fixed is Peers with the same answer for all doorbells.
+func fixed(urls ...string) func(context.Context, bus.Doorbell) ([]string, error) {
+	return func(context.Context, bus.Doorbell) ([]string, error) { return urls, nil }
 }
 
 // What goes over the wire is a batch of valid CloudEvents.
@@ -184,8 +184,8 @@ func TestRing_PeersError(t *testing.T) {
 		b := newBus(t, &o)
 		url := n.serve(b)
 		e := listen(t, b, "Search")
-		o.Peers = func(_ context.Context, step string) ([]string, error) {
-			if step == "Done" {
+		o.Peers = func(_ context.Context, bell bus.Doorbell) ([]string, error) {
+			if bell.Step == "Done" {
 				return nil, broken
 			}
 			return []string{url}, nil

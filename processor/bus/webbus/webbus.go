@@ -16,10 +16,12 @@ import (
 
 // Options of a bus; nil means the defaults.
 type Options struct {
-	// Peers returns the http or https URLs at which live workers that serve a step
-	// take doorbells; all live workers for step "". It is called in each Ring, once
-	// for each step, and should answer from memory. nil: Ring reaches nobody.
-	Peers func(ctx context.Context, step string) ([]string, error)
+	// Peers returns the http or https URLs at which live workers take doorbells
+	// that can do something about this one: that serve its step, and may touch its
+	// stream; all live workers if it has no step. It is called in each Ring, once
+	// for each stream and step, and should answer from memory. nil: Ring reaches
+	// nobody.
+	Peers func(ctx context.Context, bell bus.Doorbell) ([]string, error)
 	// Own tells that this process itself wrote the blob with an ETag, so that what
 	// the storage account says of it is no news. The ETag is in quotes, as the store
 	// has it. nil: nothing is known to be own.
