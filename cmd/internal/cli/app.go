@@ -13,7 +13,6 @@ import (
 	"github.com/leasestream/leasestream/cmd/internal/telemetry"
 	"github.com/leasestream/leasestream/cmd/internal/wire"
 	"github.com/leasestream/leasestream/processor"
-	"github.com/leasestream/leasestream/processor/bus"
 	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
 )
@@ -27,7 +26,7 @@ type app struct {
 	console io.Writer // stderr itself if a bar can be drawn there; else nil
 
 	storeURL  string
-	busURL    string
+	bus       busFlags
 	logLevel  choice
 	logFormat choice
 	shipLogs  bool
@@ -36,6 +35,9 @@ type app struct {
 
 	// telemetry is on while measured runs.
 	telemetry telemetry.Telemetry
+
+	// rungAt is where this process takes doorbells over HTTP; "": nowhere.
+	rungAt string
 
 	// running tells that the command line was understood, so that an error from
 	// now on is none of usage.
@@ -52,7 +54,7 @@ type (
 
 func (a *app) addCommonFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.storeURL, "store", wire.DefaultStore, "`URL` of the store: sqlite:PATH, mem:, or a container in Azure")
-	flags.StringVar(&a.busURL, "bus", wire.NoBus, "`URL` of the message bus that rings for new work: none, or nats://HOST:PORT")
+	a.bus.addTo(flags)
 	a.logLevel = choice{"", []string{"debug", "info", "warn", "error"}}
 	flags.Var(&a.logLevel, "log-level", "least `LEVEL` that is logged: debug, info, warn, error (default info for work, else warn)")
 	a.logFormat = choice{"text", []string{"text", "json"}}
@@ -64,7 +66,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if err := a.setFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
-	return wire.CheckBus(a.busURL)
+	return wire.CheckBus(a.bus.url)
 }
 
 // do makes a command's function of its body.
@@ -133,23 +135,39 @@ func (a *app) withRuns(ctx context.Context, f func(*processor.Processor) error) 
 // withWork is withStore for what makes and does work, for which there may be a
 // bus, and which is traced and measured. The log goes to logs.
 func (a *app) withWork(ctx context.Context, noCreate bool, logs io.Writer, f func(*processor.Processor) error) error {
-	b, err := wire.OpenBus(a.busURL, a.storeURL)
+	return a.withBus(ctx, noCreate, false, logs, f)
+}
+
+// withStart is withWork for what only makes work, and takes no doorbells.
+func (a *app) withStart(ctx context.Context, noCreate bool, f func(*processor.Processor) error) error {
+	return a.withBus(ctx, noCreate, true, a.stderr, f)
+}
+
+func (a *app) withBus(ctx context.Context, noCreate, mute bool, logs io.Writer, f func(*processor.Processor) error) error {
+	var l link
+	opened, err := a.bus.open(a.storeURL, mute, &l)
 	if err != nil {
 		return err
 	}
-	if b != nil {
-		defer b.Close() // what it may still say changes nothing
+	if opened != nil {
+		defer opened.Close() // what it may still say changes nothing
+		l.bus, a.rungAt = opened.Bus, opened.URL
 	}
 	return a.withStore(ctx, !noCreate, func(st store.Store) error {
-		return a.measured(ctx, logs, func() error { return a.process(st, b, logs, f) })
+		return a.measured(ctx, logs, func() error { return a.process(st, &l, logs, f) })
 	})
 }
 
-func (a *app) process(st store.Store, b bus.Bus, logs io.Writer, f func(*processor.Processor) error) error {
+// process makes the processor over a store, and links it to a bus; nil for none.
+func (a *app) process(st store.Store, l *link, logs io.Writer, f func(*processor.Processor) error) error {
+	if l == nil {
+		l = &link{}
+	}
 	log := a.logger(logs)
 	sc := scope.New(st, &scope.Options{Logger: log, MeterProvider: a.telemetry.Meters})
-	err := f(processor.New(sc, &processor.Options{
-		Logger: log, Bus: b, TracerProvider: a.telemetry.Traces, MeterProvider: a.telemetry.Meters,
-	}))
-	return errors.Join(err, sc.Close())
+	p := processor.New(sc, &processor.Options{
+		Logger: log, Bus: l.bus, TracerProvider: a.telemetry.Traces, MeterProvider: a.telemetry.Meters,
+	})
+	l.to.Store(p)
+	return errors.Join(f(p), sc.Close())
 }

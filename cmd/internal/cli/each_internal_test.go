@@ -52,7 +52,7 @@ func runLine(t *testing.T, words []string, line string) string {
 	t.Helper()
 	var out, errs strings.Builder
 	a := &app{
-		stdin: strings.NewReader(line), stdout: &out, stderr: &errs, storeURL: "mem:", busURL: "none",
+		stdin: strings.NewReader(line), stdout: &out, stderr: &errs, storeURL: "mem:", bus: busFlags{url: "none"},
 		getenv: func(string) string { return "" },
 	}
 	cmd := a.newEach()

@@ -51,7 +51,7 @@ func (a *app) newStart() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.withWork(ctx, s.noCreate, a.stderr, func(p *processor.Processor) error {
+		return a.withStart(ctx, s.noCreate, func(p *processor.Processor) error {
 			run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: s.name, Tags: s.tags.values})
 			if err != nil {
 				return startError(err)

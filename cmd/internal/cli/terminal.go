@@ -98,7 +98,8 @@ func (a *app) secrets() []string {
 	if u, err := url.Parse(a.storeURL); err == nil {
 		secrets = append(secrets, u.Query().Get("sig"))
 	}
-	for server := range strings.SplitSeq(a.busURL, ",") {
+	secrets = append(secrets, a.bus.token)
+	for server := range strings.SplitSeq(a.bus.url, ",") {
 		if u, err := url.Parse(server); err == nil {
 			secrets = append(secrets, busSecret(u.User))
 		}

@@ -26,7 +26,7 @@ func (w whole) run(ctx context.Context, a *app, show progress, begin func(*proce
 		if err != nil {
 			return startError(err)
 		}
-		end, err = w.finish(ctx, p, show, run.Name)
+		end, err = w.finish(ctx, p, show, run.Name, a.rungAt)
 		if err != nil && ctx.Err() != nil {
 			return interrupted(a.storeURL, run.Name)
 		}
@@ -37,7 +37,7 @@ func (w whole) run(ctx context.Context, a *app, show progress, begin func(*proce
 
 // finish works on a run until it has ended. A worker that cannot go on ends the
 // waiting too.
-func (w whole) finish(ctx context.Context, p *processor.Processor, show progress, name string) (*processor.End, error) {
+func (w whole) finish(ctx context.Context, p *processor.Processor, show progress, name, rungAt string) (*processor.End, error) {
 	waiting, stopWaiting := context.WithCancelCause(ctx)
 	defer stopWaiting(nil)
 	working, stopWorking := context.WithCancel(ctx)
@@ -46,7 +46,7 @@ func (w whole) finish(ctx context.Context, p *processor.Processor, show progress
 	var workErr error
 	side.Go(func() { // until working ends, or the worker cannot go on
 		workErr = p.Work(working, &processor.WorkOptions{
-			Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx), Log: w.shipped,
+			Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx), Log: w.shipped, URL: rungAt,
 		}, w.pl)
 		stopWaiting(workErr)
 	})

@@ -42,6 +42,7 @@ workers or a later start to do. That is how a worker ends, so the exit code is 0
 		}
 		o.Slots, o.Hurry, o.Log = int(workers), hurryOf(ctx), a.shippedLog()
 		return a.withWork(ctx, noCreate, a.stderr, func(p *processor.Processor) error {
+			o.URL = a.rungAt
 			return p.Work(ctx, &o, pipelines...)
 		})
 	})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -18,12 +19,40 @@ import (
 const NoBus = "none"
 
 // busForms are what a bus URL may look like, for errors.
-const busForms = NoBus + " or nats://HOST:PORT"
+const busForms = NoBus + ", nats://HOST:PORT or http://HOST[:PORT][/PATH]"
+
+// BusOptions are how a bus is opened; nil means the defaults.
+type BusOptions struct {
+	// Store is the URL of the store whose workers are rung. Those of other stores
+	// on the same NATS server do not hear it.
+	Store string
+	// Listen is the address at which doorbells are taken over HTTP, if it is not
+	// the one in the bus URL: behind a balancer, for one.
+	Listen string
+	// Mute: no doorbells are taken, only rung.
+	Mute bool
+	// Token is what all who ring over HTTP share.
+	Token string
+	// Peers and Own are those of webbus.Options.
+	Peers func(ctx context.Context, bell bus.Doorbell) ([]string, error)
+	Own   func(etag string) bool
+}
+
+// Bus is an open bus.
+type Bus struct {
+	bus.Bus
+	// URL is where this process takes doorbells over HTTP; "" if it takes none.
+	URL string
+}
 
 // CheckBus says what is wrong with a bus URL, without repeating it, or nil.
 func CheckBus(busURL string) error {
-	if busURL == NoBus || isNATS(busURL) {
+	switch {
+	case busURL == NoBus || isNATS(busURL):
 		return nil
+	case IsWebBus(busURL):
+		_, err := parseWebBus(busURL)
+		return err
 	}
 	return errors.New("unknown bus: want " + busForms)
 }
@@ -33,19 +62,49 @@ func isNATS(busURL string) bool {
 	return (scheme == "nats" || scheme == "tls") && rest != ""
 }
 
-// OpenBus opens the bus with this URL — none, or nats://[USER:PASSWORD@]HOST:PORT,
-// or tls:// in place of nats://, several with commas between — for the workers of
-// a store; nil for none. Workers of other stores do not hear it. No error shows a
-// secret of the URLs.
-func OpenBus(busURL, storeURL string) (bus.Bus, error) {
+// OpenBus opens the bus with this URL; nil for none. No error shows a secret of
+// the URL.
+//
+// nats://[USER:PASSWORD@]HOST:PORT, or tls:// in place of nats://, several with
+// commas between, is a server that carries the doorbells.
+//
+// http://HOST[:PORT][/PATH] is where other workers and Azure Event Grid reach this
+// one. It listens there, at a free port if there is none in the URL, unless
+// Options.Listen says otherwise, as it must for https://, which something before
+// this process has to end.
+func OpenBus(busURL string, o *BusOptions) (*Bus, error) {
 	if err := CheckBus(busURL); err != nil || busURL == NoBus {
 		return nil, err
 	}
-	b, err := natsbus.Connect(busURL, &natsbus.Options{Prefix: busPrefix(storeURL)})
+	if o == nil {
+		o = &BusOptions{}
+	}
+	if IsWebBus(busURL) {
+		return openWebBus(busURL, o)
+	}
+	b, err := natsbus.Connect(busURL, &natsbus.Options{Prefix: busPrefix(o.Store)})
 	if err != nil {
 		return nil, err
 	}
-	return b, nil
+	return &Bus{Bus: b}, nil
+}
+
+// RedactBus returns a bus URL as it may be printed: without user and password.
+func RedactBus(busURL string) string {
+	if CheckBus(busURL) != nil {
+		return "…"
+	}
+	servers := strings.Split(busURL, ",")
+	for i, server := range servers {
+		u, err := url.Parse(server)
+		switch {
+		case err != nil:
+			servers[i] = "…"
+		case u.User != nil:
+			servers[i] = u.Scheme + "://…@" + u.Host + u.Path
+		}
+	}
+	return strings.Join(servers, ",")
 }
 
 // busPrefix keeps stores on one server apart. It does not tell what they are.

@@ -102,7 +102,7 @@ func hears(t *testing.T, busURL, rings, listens string) bool {
 
 func openBus(t *testing.T, busURL, storeURL string) bus.Bus {
 	t.Helper()
-	b, err := wire.OpenBus(busURL, storeURL)
+	b, err := wire.OpenBus(busURL, &wire.BusOptions{Store: storeURL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func openBus(t *testing.T, busURL, storeURL string) bus.Bus {
 }
 
 func TestOpenBus_None(t *testing.T) {
-	if b, err := wire.OpenBus("none", "mem:"); b != nil || err != nil {
+	if b, err := wire.OpenBus("none", nil); b != nil || err != nil {
 		t.Errorf("OpenBus(none) = %v, %v, want none", b, err)
 	}
 }
@@ -119,14 +119,21 @@ func TestOpenBus_None(t *testing.T) {
 func TestOpenBus_Wrong(t *testing.T) {
 	const secret = "c2VjcmV0"
 	for _, test := range []struct{ url, want string }{
-		{"", "want none or nats://HOST:PORT"},
-		{"nats://", "want none or nats://HOST:PORT"},
-		{"carrier:" + secret, "want none or nats://HOST:PORT"},
+		{"", "want none, nats://HOST:PORT or http://HOST"},
+		{"nats://", "want none, nats://HOST:PORT or http://HOST"},
+		{"carrier:" + secret, "want none, nats://HOST:PORT or http://HOST"},
+		{"http://", "http[s]://HOST[:PORT][/PATH]"},
+		{"http://:8080", "http[s]://HOST[:PORT][/PATH]"},
+		{"http://me:" + secret + "@127.0.0.1", "without user, query and fragment"},
+		{"http://127.0.0.1/?code=" + secret, "without user, query and fragment"},
+		{"http://%zz" + secret, "http[s]://HOST[:PORT][/PATH]"},
+		{"https://workers.example.com/ring", "--bus-listen"},
+		{"http://127.0.0.1:99999", "take doorbells"},
 		{"nats://me:" + secret + "@127.0.0.1:1", "127.0.0.1:1"},
 		{"nats://" + secret + "@127.0.0.1:1", "127.0.0.1:1"},
 		{"nats://me:" + secret + "@", "nats://[USER:PASSWORD@]HOST[:PORT]"},
 	} {
-		_, err := wire.OpenBus(test.url, "mem:")
+		_, err := wire.OpenBus(test.url, &wire.BusOptions{Token: token})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("OpenBus(%q) = %v, want an error with %q and no secret", test.url, err, test.want)
 		}
