@@ -16,11 +16,14 @@ func addDir(cmd *cobra.Command, dir *string) {
 // loadPipeline reads a pipeline file. A wrong one is an error of usage: nothing
 // was done. What its programs say goes into the log.
 func (a *app) loadPipeline(file, dir string, logs io.Writer) (*processor.Pipeline, error) {
-	pl, err := pipeline.Load(file, &pipeline.Options{
-		Dir: dir, Logger: a.logger(logs), KeepStderr: a.shipLogs, Redact: a.redact,
-	})
+	o := a.pipelineOptions(dir, logs)
+	pl, err := pipeline.Load(file, &o)
 	if err != nil {
 		return nil, &exitError{codeUsage, err}
 	}
 	return pl, nil
+}
+
+func (a *app) pipelineOptions(dir string, logs io.Writer) pipeline.Options {
+	return pipeline.Options{Dir: dir, Logger: a.logger(logs), KeepStderr: a.shipLogs, Redact: a.redact}
 }
