@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/leasestream/leasestream/internal/nearest"
 )
 
 // misplaced are the keys that do not go with a kind of step.
@@ -95,7 +97,7 @@ func (f *file) checkReferences(s *step) {
 
 // missing says that there is no step of a name, and which may be meant.
 func (f *file) missing(name string) error {
-	if near := nearest(name, f.names()); near != "" {
+	if near := nearest.Of(name, f.names()); near != "" {
 		return fmt.Errorf("step %q does not exist; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("step %q does not exist", name)
