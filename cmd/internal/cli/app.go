@@ -25,6 +25,11 @@ type app struct {
 	getenv  func(string) string
 	console io.Writer // stderr itself if a bar can be drawn there; else nil
 
+	configFile string
+	settings   *settings
+	// fromCommandLine has the flags that the command line gives.
+	fromCommandLine map[string]bool
+
 	storeURL  string
 	bus       busFlags
 	logLevel  choice
@@ -53,6 +58,7 @@ type (
 )
 
 func (a *app) addCommonFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&a.configFile, "config", "", "`FILE` with settings (default leasestream/config.yaml in the user's folder of configuration)")
 	flags.StringVar(&a.storeURL, "store", wire.DefaultStore, "`URL` of the store: sqlite:PATH, mem:, or a container in Azure")
 	a.bus.addTo(flags)
 	a.logLevel = choice{"", []string{"debug", "info", "warn", "error"}}
@@ -61,9 +67,16 @@ func (a *app) addCommonFlags(flags *pflag.FlagSet) {
 	flags.Var(&a.logFormat, "log-format", "`FORMAT` of the log: text, json")
 }
 
-// prepare fills in what the environment says and checks the common flags.
+// prepare fills in what the environment and the configuration file say and checks
+// the common flags.
 func (a *app) prepare(cmd *cobra.Command, _ []string) error {
-	if err := a.setFromEnvironment(cmd.Flags()); err != nil {
+	a.fromCommandLine = map[string]bool{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { a.fromCommandLine[f.Name] = true })
+	var err error
+	if a.settings, err = a.readSettings(cmd); err != nil {
+		return err
+	}
+	if err := a.settings.apply(cmd); err != nil {
 		return err
 	}
 	return wire.CheckBus(a.bus.url)

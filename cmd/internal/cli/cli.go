@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 		a.newCancel(), a.newAbort(), a.newComplete(),
 		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(), a.newLimit(), a.newPurge(),
 		a.newWorker(),
-		a.newLease(), a.newBlob(), a.newVersion(), a.newCompletion(),
+		a.newLease(), a.newBlob(), a.newConfig(), a.newVersion(), a.newCompletion(),
 	)
 	root.Long = `Leasestream runs business processes — split a message, process the parts in
 parallel, aggregate the results — on any number of machines with nothing but a
@@ -46,8 +46,9 @@ https://ACCOUNT.blob.core.windows.net/CONTAINER[?SAS]. Credentials that are not 
 the URL come from AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY or the
 machine's login to Azure.
 
-Every flag can also be given in the environment: LEASESTREAM_STORE for --store.
-Traces and metrics go where the OTEL_* variables of OpenTelemetry say.`
+Every flag can also be given in the environment, LEASESTREAM_STORE for --store, and
+in a configuration file: see leasestream config --help. Traces and metrics go where
+the OTEL_* variables of OpenTelemetry say.`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentPreRunE = a.prepare

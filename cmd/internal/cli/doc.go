@@ -20,6 +20,8 @@
 // # Flags
 //
 // Every flag can also be given in the environment, as LEASESTREAM_ and its name
-// in upper case with _ for -: LEASESTREAM_STORE for --store. The command line
-// comes first. A flag that may be repeated takes one value there.
+// in upper case with _ for -: LEASESTREAM_STORE for --store. A flag that may be
+// repeated takes one value there. The same flags are the keys of a configuration
+// file, which package config describes; leasestream config tells which one is read.
+// The command line comes first, then the environment, then the file.
 package cli

@@ -122,12 +122,31 @@ func (r *reader) entry(key *token.Token, value ast.Node, names []string, schema 
 	}
 }
 
+// suggest says what to do about an unknown key.
 func suggest(name string, schema *Schema) string {
+	if sections := holding(name, schema); len(sections) > 0 {
+		return "; it belongs in a section: " + strings.Join(sections, ", ")
+	}
 	known := slices.Concat(schema.Keys, slices.Sorted(maps.Keys(schema.Sections)))
 	if near := nearest.Of(name, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; known here: " + strings.Join(known, ", ")
+}
+
+// holding are the names of the sections below that have a key.
+func holding(name string, schema *Schema) []string {
+	var sections []string
+	for _, section := range slices.Sorted(maps.Keys(schema.Sections)) {
+		inner := schema.Sections[section]
+		if slices.Contains(inner.Keys, name) {
+			sections = append(sections, section)
+		}
+		for _, below := range holding(name, inner) {
+			sections = append(sections, section+" "+below)
+		}
+	}
+	return sections
 }
 
 func (r *reader) setting(key *token.Token, value ast.Node, names []string) {
