@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"cmd/internal/wire":        {"scope/store/...", "scope/store", "processor/bus/...", "processor/bus"},
 	"cmd/internal/telemetry":   {},
 	"cmd/internal/cli":         {"..."},
+	"cmd/internal/doctor":      {"scope/store"},
 	"cmd/internal/archtest":    {},
 	"cmd/leasestream":          {"cmd/internal/cli"},
 	"cmd/leasebench/...":       {"..."},

@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 		a.newCancel(), a.newAbort(), a.newComplete(),
 		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(), a.newLimit(), a.newPurge(),
 		a.newWorker(),
-		a.newLease(), a.newBlob(), a.newConfig(), a.newVersion(), a.newCompletion(),
+		a.newLease(), a.newBlob(), a.newDoctor(), a.newConfig(), a.newVersion(), a.newCompletion(),
 	)
 	root.Long = `Leasestream runs business processes — split a message, process the parts in
 parallel, aggregate the results — on any number of machines with nothing but a

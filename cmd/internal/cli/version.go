@@ -15,22 +15,20 @@ func (a *app) newVersion() *cobra.Command {
 		Short: "Print the version of this program",
 		Args:  cobra.NoArgs,
 		RunE: a.do(func(context.Context, []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				info = &debug.BuildInfo{}
-			}
-			_, err := fmt.Fprintln(a.stdout, versionLine(info))
+			_, err := fmt.Fprintln(a.stdout, versionLine(buildInfo()))
 			return err
 		}),
 	}
 }
 
 // version is that of this program, as far as its build knows it.
-func version() string {
+func version() string { return buildInfo().Main.Version }
+
+func buildInfo() *debug.BuildInfo {
 	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+		return info
 	}
-	return ""
+	return &debug.BuildInfo{}
 }
 
 // versionLine has the version, the commit and the version of Go.

@@ -24,7 +24,7 @@ type Account interface {
 // file is an error that matches fs.ErrNotExist. No error shows a secret of the URL.
 func OpenAccount(storeURL string) (Account, error) {
 	if !isAzure(storeURL) {
-		s, err := openStore(storeURL, false)
+		s, err := openStore(storeURL, &StoreOptions{})
 		if err != nil {
 			return nil, err
 		}

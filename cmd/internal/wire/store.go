@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/leasestream/leasestream/scope/store"
 	"github.com/leasestream/leasestream/scope/store/azurestore"
@@ -30,6 +32,9 @@ type StoreOptions struct {
 	// missing file is an error that matches fs.ErrNotExist, and a missing container
 	// shows with the first request, as store.ErrContainerNotFound.
 	Create bool
+	// Observe is called with each answer of a store behind HTTP, by whoever made
+	// the request, and with when it was sent and received. nil: nobody looks.
+	Observe func(sent, received time.Time, header http.Header)
 }
 
 // OpenStore opens the store with this URL: sqlite:PATH (a file), mem: (the memory
@@ -37,9 +42,11 @@ type StoreOptions struct {
 // machine, whose credentials package azurestore describes. The context is for
 // creating only. No error shows a secret of the URL.
 func OpenStore(ctx context.Context, storeURL string, o *StoreOptions) (store.Store, error) {
-	create := o != nil && o.Create
-	s, err := openStore(storeURL, create)
-	if err != nil || !create {
+	if o == nil {
+		o = &StoreOptions{}
+	}
+	s, err := openStore(storeURL, o)
+	if err != nil || !o.Create {
 		return s, err
 	}
 	if err := s.Create(ctx); err != nil {
@@ -48,15 +55,15 @@ func OpenStore(ctx context.Context, storeURL string, o *StoreOptions) (store.Sto
 	return s, nil
 }
 
-func openStore(storeURL string, create bool) (store.Store, error) {
+func openStore(storeURL string, o *StoreOptions) (store.Store, error) {
 	scheme, rest, _ := strings.Cut(storeURL, ":")
 	switch {
 	case storeURL == "mem:":
 		return memstore.New(nil), nil
 	case scheme == "sqlite" && rest != "" && !strings.HasPrefix(rest, "//"):
-		return orNil(sqlitestore.Open(rest, &sqlitestore.Options{MustExist: !create}))
+		return orNil(sqlitestore.Open(rest, &sqlitestore.Options{MustExist: !o.Create}))
 	case isAzure(storeURL):
-		s, err := orNil(azurestore.Open(storeURL, nil))
+		s, err := orNil(azurestore.Open(storeURL, o.azure()))
 		if err != nil {
 			return nil, fmt.Errorf("store %q: %w", Redact(storeURL), err)
 		}
