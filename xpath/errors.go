@@ -34,9 +34,23 @@ type Error struct {
 // Error has the sentinel's text, the expression, the column and the reason.
 func (e *Error) Error() string {
 	if e.Column == 0 {
-		return fmt.Sprintf("%v %q: %s", e.Err, e.Expr, e.Msg)
+		return fmt.Sprintf("%v %q: %s", e.Err, shown(e.Expr), e.Msg)
 	}
-	return fmt.Sprintf("%v %q, column %d: %s", e.Err, e.Expr, e.Column, e.Msg)
+	return fmt.Sprintf("%v %q, column %d: %s", e.Err, shown(e.Expr), e.Column, e.Msg)
+}
+
+// maxShown is how much of an expression an error shows, in characters.
+const maxShown = 200
+
+// shown cuts an expression that would fill the screen.
+func shown(expr string) string {
+	n := 0
+	for i := range expr {
+		if n++; n > maxShown {
+			return expr[:i] + "…"
+		}
+	}
+	return expr
 }
 
 // Unwrap returns the sentinel.
