@@ -46,10 +46,20 @@ func (w *worker) handle(ctx context.Context, cl *claim) (Outcome, error) {
 		return Outcome{}, err
 	}
 	out, err := call(ctx, cl.step.Handler, cl.task)
-	if cause := context.Cause(ctx); cause != nil && err != nil {
-		return out, fmt.Errorf("%w: %w", cause, err)
+	return out, explain(ctx, err)
+}
+
+// explain puts the reason why the handler's context ended before its error, unless
+// that says it already or says no more than that the context ended.
+func explain(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil || err == nil || errors.Is(err, cause):
+		return err
+	case err == ctx.Err():
+		return cause
 	}
-	return out, err
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // errSpent stands for the outcome of an event whose retries were spent before
