@@ -114,6 +114,18 @@ func (a *app) withStore(ctx context.Context, create bool, f func(store.Store) er
 	return errors.Join(explain(ctx, st, f(st)), st.Close())
 }
 
+// inMemory is the URL of a store that only this process has.
+const inMemory = "mem:"
+
+// shared refuses a store that nobody else can reach to those whose work is for
+// others, or of others.
+func (a *app) shared() error {
+	if a.storeURL == inMemory {
+		return usagef("--store mem: is the memory of this process, which no other can reach; leasestream run works there alone")
+	}
+	return nil
+}
+
 // codeNoContainer is the storage error code of a missing container, which a local
 // store is as a file.
 const codeNoContainer = "ContainerNotFound"

@@ -26,8 +26,6 @@ signature lacks, how far the clocks are apart, how long requests take, and on wh
 kind of disk a local store lies. A line for each check, with what to do about it.
 
 The exit code is 1 if something is wrong, 0 if there are only warnings.`,
-		Example: `  leasestream doctor
-  leasestream doctor --store https://ACCOUNT.blob.core.windows.net/CONTAINER --format json`,
 		Args: cobra.NoArgs,
 	}
 	formatFlag(cmd, &format, "text", "json")
@@ -62,9 +60,6 @@ func (a *app) examine(ctx context.Context, tell func(doctor.Finding)) error {
 	}
 	return errors.Join(doctor.Examine(ctx, p, tell), st.Close())
 }
-
-// inMemory is the URL of a store that only this process has.
-const inMemory = "mem:"
 
 const missingRemedy = "leasestream run, start or blob put creates it"
 

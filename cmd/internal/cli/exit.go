@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"log/slog"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
@@ -84,14 +84,11 @@ func (a *app) report(ctx context.Context, err error) int {
 	return exit.code
 }
 
-// complain writes an error, with what to do about it, on a line of its own. An
-// error that has several lines keeps them.
+// complain tells of an error, with what to do about it.
 func (a *app) complain(err error) {
 	text := err.Error()
 	if hint := hintFor(err); hint != "" {
 		text += "; " + hint
 	}
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		fmt.Fprintf(a.stderr, "leasestream: %s\n", printable(line))
-	}
+	a.say(a.stderr, slog.LevelError, text)
 }

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/leasestream/leasestream/cmd/internal/telemetry"
 )
@@ -28,4 +31,17 @@ func (a *app) logHandler(w io.Writer, level slog.Level) slog.Handler {
 		return slog.NewJSONHandler(w, o)
 	}
 	return slog.NewTextHandler(w, o)
+}
+
+// say tells the user something on standard error, line by line, or as one record
+// where the log is JSON.
+func (a *app) say(w io.Writer, level slog.Level, text string) {
+	text = strings.TrimRight(text, "\n")
+	if a.logFormat.value == "json" {
+		slog.New(slog.NewJSONHandler(w, nil)).Log(context.Background(), level, text)
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(w, "leasestream: %s\n", printable(line))
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -22,12 +23,16 @@ type progress interface {
 	close()
 }
 
-// newProgress is a bar on a terminal, plain lines elsewhere.
+// newProgress is a bar on a terminal, plain lines elsewhere, and records of the log
+// where that is JSON.
 func (a *app) newProgress() progress {
-	if a.console != nil {
+	switch {
+	case a.logFormat.value == "json":
+		return &lines{Writer: a.stderr, print: printRecord}
+	case a.console != nil:
 		return newBar(a.console, a.redact)
 	}
-	return &lines{Writer: a.stderr}
+	return &lines{Writer: a.stderr, print: printLine}
 }
 
 // linesEvery is how often a line is written at most.
@@ -36,18 +41,20 @@ const linesEvery = time.Second
 // lines writes a line when something has changed, but not too often.
 type lines struct {
 	io.Writer
+	print func(w io.Writer, name string, s eventstream.Summary)
 
 	mu      sync.Mutex // guards the fields below
-	pending string     // the newest state
-	shown   string     // the one that was written last
-	last    time.Time  // when that was
+	name    string
+	pending eventstream.Summary // the newest state
+	shown   string              // what was written last, in words
+	last    time.Time           // when that was
 	timer   *time.Timer
 }
 
 func (l *lines) update(name string, s eventstream.Summary) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pending = fmt.Sprintf("leasestream: %s: %s", name, counts(s))
+	l.name, l.pending = name, s
 	wait := linesEvery - time.Since(l.last)
 	switch {
 	case wait <= 0:
@@ -65,11 +72,22 @@ func (l *lines) flush() {
 }
 
 func (l *lines) show() {
-	if l.pending == l.shown {
+	text := counts(l.pending)
+	if l.name == "" || text == l.shown {
 		return
 	}
-	fmt.Fprintln(l.Writer, l.pending)
-	l.shown, l.last = l.pending, time.Now()
+	l.print(l.Writer, l.name, l.pending)
+	l.shown, l.last = text, time.Now()
+}
+
+func printLine(w io.Writer, name string, s eventstream.Summary) {
+	fmt.Fprintf(w, "leasestream: %s: %s\n", name, counts(s))
+}
+
+// printRecord writes a record of the log, whatever its level: it was asked for.
+func printRecord(w io.Writer, name string, s eventstream.Summary) {
+	slog.New(slog.NewJSONHandler(w, nil)).Info("progress",
+		"stream", name, "done", s.Done, "total", s.Total, "running", running(s), "failed", s.Failed, "paused", s.Paused)
 }
 
 func (l *lines) close() {
@@ -84,12 +102,8 @@ func (l *lines) close() {
 // counts sums up the events of a run.
 func counts(s eventstream.Summary) string {
 	text := fmt.Sprintf("%d of %d events done", s.Done, s.Total)
-	running := 0
-	for _, n := range s.Running {
-		running += n
-	}
-	if running > 0 {
-		text += fmt.Sprintf(", %d running", running)
+	if n := running(s); n > 0 {
+		text += fmt.Sprintf(", %d running", n)
 	}
 	if s.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", s.Failed)
@@ -98,6 +112,14 @@ func counts(s eventstream.Summary) string {
 		text += ", paused"
 	}
 	return text
+}
+
+func running(s eventstream.Summary) int {
+	n := 0
+	for _, ofStep := range s.Running {
+		n += ofStep
+	}
+	return n
 }
 
 // bar is a progress bar with the counts behind it.

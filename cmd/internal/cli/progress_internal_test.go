@@ -15,7 +15,7 @@ import (
 func TestLines_Throttled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		l := &lines{Writer: &out}
+		l := &lines{Writer: &out, print: printLine}
 		for done := range 25 {
 			l.update("r", eventstream.Summary{Done: done, Total: 30})
 			l.update("r", eventstream.Summary{Done: done, Total: 30}) // no change
@@ -41,7 +41,7 @@ func TestLines_Throttled(t *testing.T) {
 
 func TestLines_NothingToShow(t *testing.T) {
 	var out bytes.Buffer
-	(&lines{Writer: &out}).close()
+	(&lines{Writer: &out, print: printLine}).close()
 	if out.Len() > 0 {
 		t.Errorf("close() wrote %q, want nothing", out.String())
 	}

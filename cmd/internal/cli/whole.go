@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 
 	"github.com/leasestream/leasestream/eventstream"
@@ -26,7 +26,7 @@ func (w whole) run(ctx context.Context, a *app, show progress, begin func(*proce
 		if err != nil {
 			return startError(err)
 		}
-		end, err = w.finish(ctx, p, show, run.Name, a.rungAt)
+		end, err = w.finish(ctx, a, p, show, run.Name)
 		if err != nil && ctx.Err() != nil {
 			return interrupted(a.storeURL, run.Name)
 		}
@@ -37,7 +37,7 @@ func (w whole) run(ctx context.Context, a *app, show progress, begin func(*proce
 
 // finish works on a run until it has ended. A worker that cannot go on ends the
 // waiting too.
-func (w whole) finish(ctx context.Context, p *processor.Processor, show progress, name, rungAt string) (*processor.End, error) {
+func (w whole) finish(ctx context.Context, a *app, p *processor.Processor, show progress, name string) (*processor.End, error) {
 	waiting, stopWaiting := context.WithCancelCause(ctx)
 	defer stopWaiting(nil)
 	working, stopWorking := context.WithCancel(ctx)
@@ -46,14 +46,14 @@ func (w whole) finish(ctx context.Context, p *processor.Processor, show progress
 	var workErr error
 	side.Go(func() { // until working ends, or the worker cannot go on
 		workErr = p.Work(working, &processor.WorkOptions{
-			Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx), Log: w.shipped, URL: rungAt,
+			Slots: int(w.workers), Only: []string{name}, Hurry: hurryOf(ctx), Log: w.shipped, URL: a.rungAt,
 		}, w.pl)
 		stopWaiting(workErr)
 	})
 	side.Go(func() { // until working ends
 		<-working.Done()
 		if ctx.Err() != nil {
-			sayStopping(show)
+			a.say(show, slog.LevelInfo, stopping)
 		}
 	})
 	end, err := p.Await(waiting, name, func(s eventstream.Summary) { show.update(name, s) })
@@ -65,15 +65,13 @@ func (w whole) finish(ctx context.Context, p *processor.Processor, show progress
 	return end, err
 }
 
-// sayStopping explains why nothing seems to happen after an interrupt.
-func sayStopping(w io.Writer) {
-	fmt.Fprintln(w, "leasestream: stopping when the steps that run have ended; interrupt again to stop at once")
-}
+// stopping explains why nothing seems to happen after an interrupt.
+const stopping = "stopping when the steps that run have ended; interrupt again to stop at once"
 
 // interrupted tells how to go on with a run.
 func interrupted(storeURL, name string) error {
 	how := "the same command goes on with it"
-	if storeURL == "mem:" {
+	if storeURL == inMemory {
 		how = "it was only in memory"
 	}
 	return &exitError{codeInterrupted, fmt.Errorf("interrupted: run %q has not ended; %s", name, how)}
