@@ -56,7 +56,11 @@ func (o *runOptions) run(ctx context.Context, a *app, show progress, file string
 	}
 	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate, shipped: a.shippedLog()}
 	return w.run(ctx, a, show, func(p *processor.Processor) (*processor.Run, error) {
-		return p.Start(ctx, pl, message, &processor.StartOptions{Name: o.name, Resume: true, Tags: o.tags.values})
+		run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: o.name, Resume: true, Tags: o.tags.values})
+		if err == nil && o.name == "" && !run.Attached {
+			a.sayEarlier(ctx, p, show, pl)
+		}
+		return run, err
 	})
 }
 

@@ -47,6 +47,9 @@ func (a *app) newStart() *cobra.Command {
 	}
 	s.addTo(cmd)
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
+		if err := a.shared(); err != nil {
+			return err
+		}
 		pl, message, err := s.load(a, args[0], a.stderr)
 		if err != nil {
 			return err
@@ -55,6 +58,9 @@ func (a *app) newStart() *cobra.Command {
 			run, err := p.Start(ctx, pl, message, &processor.StartOptions{Name: s.name, Tags: s.tags.values})
 			if err != nil {
 				return startError(err)
+			}
+			if s.name == "" {
+				a.sayEarlier(ctx, p, a.stderr, pl)
 			}
 			_, err = fmt.Fprintln(a.stdout, run.Name)
 			return err
