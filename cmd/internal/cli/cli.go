@@ -49,11 +49,18 @@ machine's login to Azure.
 Every flag can also be given in the environment, LEASESTREAM_STORE for --store, and
 in a configuration file: see leasestream config --help. Traces and metrics go where
 the OTEL_* variables of OpenTelemetry say.`
+	root.Version = versionLine(buildInfo())
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentPreRunE = a.prepare
 	root.SetHelpCommand(a.newHelp())
 	a.addCommonFlags(root.PersistentFlags())
+	for cmd := range commandsBelow(root) {
+		sayUsage(cmd)
+		addExample(cmd)
+	}
 	return root
 }
 

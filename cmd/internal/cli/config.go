@@ -38,8 +38,6 @@ Nothing in it is expanded or executed, and an unknown key is an error.
     log-level: debug
   lease:
     acquire: {duration: 60s}`,
-		Example: `  leasestream config
-  leasestream config lease acquire --format json`,
 	}
 	formatFlag(cmd, &format, "text", "json")
 	cmd.RunE = a.do(func(_ context.Context, args []string) error {

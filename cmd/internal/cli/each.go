@@ -45,8 +45,6 @@ repeated; --retry-failed repeats what failed in the newest run.
 The exit code is 0 if all commands succeeded, 3 if some did not, 4 if the run was
 aborted, as the policy says (then leasestream show has the details), 5 if it was
 canceled, 130 if this process was interrupted.`,
-		Example: `  ls *.csv | leasestream each --workers 4 -- gzip -k {}
-  leasestream each --policy tolerate:5% -- curl -fsS https://{}/health < hosts`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows CMD is its own

@@ -27,8 +27,6 @@ func (a *app) newLimit() *cobra.Command {
 whatever its pipeline file says; none takes the limit away. It holds from the next
 event on, and what runs is left to finish. See concurrency in the pipeline file for
 a limit of all runs, and of one worker.`,
-		Example: `  leasestream limit order-42 Search 4
-  leasestream limit order-42 Search none`,
 		Args: cobra.ExactArgs(3),
 	}
 	s.addTo(cmd)

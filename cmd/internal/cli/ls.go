@@ -80,7 +80,7 @@ func runRow(w io.Writer, info processor.RunInfo, unserved *processor.Unserved) {
 func shownRunStatus(info processor.RunInfo, unserved *processor.Unserved) string {
 	switch {
 	case info.Unreadable != nil:
-		return unreadable + ": " + printable(info.Unreadable.Error())
+		return unreadable + ": " + firstOf(printable(whatIsWrong(info.Unreadable)), maxReason)
 	case info.Paused:
 		return info.Status.String() + " (paused)"
 	case unserved != nil:
@@ -89,6 +89,29 @@ func shownRunStatus(info processor.RunInfo, unserved *processor.Unserved) string
 		return info.Status.String() + " with errors"
 	}
 	return info.Status.String()
+}
+
+// maxReason is how long the reason why a run is unreadable may be, in characters,
+// so that it does not push the columns apart; show has all of it.
+const maxReason = 40
+
+// whatIsWrong leaves out of an error which document it is and that it is one.
+func whatIsWrong(err error) string {
+	if _, reason, ok := strings.Cut(err.Error(), eventstream.ErrMalformed.Error()+": "); ok {
+		return reason
+	}
+	return err.Error()
+}
+
+// firstOf keeps the first n characters of a text.
+func firstOf(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i] + "…"
+		}
+		n--
+	}
+	return text
 }
 
 func (a *app) listRunsJSON(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {

@@ -35,9 +35,6 @@ bytes of them and of the documents. What cannot be removed is reported, the othe
 go on, and the exit code is 1. Killed anywhere, the same command again goes on.
 
 Without names it asks first, on a terminal; elsewhere it needs --yes.`,
-		Example: `  leasestream purge order-42
-  leasestream purge --older-than 30d --status completed --dry-run
-  leasestream purge --tag customer=acme --yes`,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().Var(&c.olderThan, "older-than", "only runs that ended at least this `AGE` ago, such as 12h or 30d")

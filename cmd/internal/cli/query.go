@@ -23,8 +23,6 @@ func (a *app) newQuery() *cobra.Command {
 		Long: `Print the events of a run that an XPath 1.0 expression selects, those that a retry
 replaced included. A relative path starts at the root element, and $NAME stands
 for the text that --var gives it. What is no event is printed as text.`,
-		Example: `  leasestream query order-42 './Event[@status=$s]' --var s=aborted
-  leasestream query order-42 'count(./Event[@status="init"])'`,
 		Args: cobra.ExactArgs(2),
 	}
 	formatFlag(cmd, &format, "json", "xml")

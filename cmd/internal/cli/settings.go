@@ -77,7 +77,7 @@ func (s *settings) apply(cmd *cobra.Command) error {
 func (s setting) set(flags *pflag.FlagSet, name string) error {
 	for _, value := range s.values {
 		if err := flags.Set(name, value); err != nil {
-			return fmt.Errorf("%s: %w", s.from, err)
+			return fmt.Errorf("%s: %w", s.from, flagError(err))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"os/user"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,16 @@ func addReason(cmd *cobra.Command, reason *string) {
 
 // who is the name for the record.
 func (s *steering) who(a *app) string {
-	return cmp.Or(s.by, a.getenv("USER"), a.getenv("LOGNAME"), a.getenv("USERNAME"), "leasestream")
+	return cmp.Or(s.by, a.getenv("USER"), a.getenv("LOGNAME"), a.getenv("USERNAME"), osUser(), "unknown")
+}
+
+// osUser is whom the system takes us for; "" if it does not say.
+func osUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 // at is the event or thread of the optional argument; "" for the run.

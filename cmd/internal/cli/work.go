@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,6 @@ Programs of files that the worker was not given are never run. --trust-store run
 what is found only in the store, after its hash was checked: then whoever can write
 into the store can run programs on this machine. It needs --dir, since such a file
 has no folder of its own.`,
-		Example: `  leasestream work pipeline.yaml --workers 8
-  leasestream work --definitions /etc/leasestream/pipelines --store https://ACCOUNT.blob.core.windows.net/CONTAINER`,
 	}
 	addWorkers(cmd, &w.workers)
 	cmd.Flags().StringVar(&w.o.ID, "id", "", "`ID` of this worker (default made of host and process)")
@@ -58,14 +57,14 @@ func (w *working) check(files []string) error {
 	case w.trustStore && w.dir == "":
 		return usagef("--trust-store needs --dir, the folder that the programs run in")
 	}
-	return nil
+	return checkDir(w.dir)
 }
 
 func (w *working) run(ctx context.Context, a *app, files []string) error {
 	if a.logLevel.value == "" {
 		a.logLevel.value = "info"
 	}
-	if err := w.check(files); err != nil {
+	if err := errors.Join(a.shared(), w.check(files)); err != nil {
 		return err
 	}
 	pipelines, finds, err := w.load(a, files)

@@ -126,8 +126,7 @@ func (a *app) newWorkerSet() *cobra.Command {
 fewer, the steps that run are left to finish; with 0 the worker takes nothing new.
 It follows within a third of its lease: 5 s on a local store, 20 s elsewhere; one
 that has 0 slots looks once a minute.`,
-		Example: `  leasestream worker set host-4711-abcdefgh --slots 0`,
-		Args:    cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 	}
 	s.addTo(cmd)
 	cmd.Flags().UintVar(&slots, "slots", 0, "how many steps to run at a time")
