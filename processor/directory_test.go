@@ -13,7 +13,7 @@ import (
 	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
-func TestPeers(t *testing.T) {
+func TestProcessor_Peers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		own, all, restricted, silent := w.process(nil), w.process(nil), w.process(nil), w.process(nil)
