@@ -91,6 +91,22 @@ func (e *Event) Running() bool {
 // IsSplit reports whether the event has ended in branches or names a join.
 func (e *Event) IsSplit() bool { return e.tally.branches > 0 || e.has(flagJoin) }
 
+// IsBatch reports whether the event stands for branches of a split that are in a
+// child stream.
+func (e *Event) IsBatch() bool { return e.has(flagBatch) }
+
+// Branches counts the branches that a batch event stands for, and those of them
+// that have ended well and badly, as far as it was told.
+func (e *Event) Branches() (branches, ok, failed int) {
+	return int(e.branches), int(e.okBranches), int(e.failedBranches)
+}
+
+// Reopened is how often a retry has reopened a batch event. It only grows.
+func (e *Event) Reopened() int { return e.intAttr("reopened") }
+
+// Policy is the failure policy of a split.
+func (e *Event) Policy() Policy { return e.policy }
+
 // IsJoin reports whether the event is the aggregator's of its prev's split.
 func (e *Event) IsJoin() bool {
 	return e.prev != nil && e.prev.has(flagJoin) && e.thread == e.prev.thread

@@ -140,8 +140,8 @@ func below(e, top *Event) bool {
 	return false
 }
 
-// isPaused reports whether an event or one above it is paused, or the run.
-func (s *Stream) isPaused(e *Event) bool {
+// IsPaused reports whether an event or one above it is paused, or the run.
+func (s *Stream) IsPaused(e *Event) bool {
 	if s.pausedRun {
 		return true
 	}

@@ -85,6 +85,12 @@ func (p Policy) String() string {
 	return "all"
 }
 
+// Decides reports whether a split with so many branches, of which some have
+// ended well and some badly, need not wait for the rest.
+func (p Policy) Decides(branches, ok, failed int) bool {
+	return p.judge(share{branches: int64(branches), ok: int64(ok), failed: int64(failed)}) != undecided
+}
+
 // verdict is what a policy says of a split at a moment.
 type verdict uint8
 

@@ -131,4 +131,4 @@ func (s *Stream) Woken(now time.Time) iter.Seq[*Event] {
 
 // sleeps reports whether a pause holds an event with a wake time: all but
 // handlers that run.
-func (s *Stream) sleeps(e *Event) bool { return !e.Running() && s.isPaused(e) }
+func (s *Stream) sleeps(e *Event) bool { return !e.Running() && s.IsPaused(e) }

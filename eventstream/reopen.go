@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // ErrNothingToReopen is matched when there is no event that Reopen could pick, or
@@ -17,7 +18,8 @@ type ReopenOptions struct {
 	Below *Event
 	// From picks this event instead, whatever its status.
 	From *Event
-	// Input replaces the message of the picked events; nil keeps theirs.
+	// Input replaces the message of the picked events; nil keeps theirs. Batch
+	// events keep theirs in any case.
 	Input *Payload
 	// By is who retries; it is kept with the picked events.
 	By string
@@ -64,7 +66,7 @@ func (s *Stream) Reopen(o *ReopenOptions) ([]*Event, error) {
 type retry struct {
 	s        *Stream
 	by       string
-	children []child // changes to the children of the picked events
+	children []child // changes to the children of the picked events, that of the message last
 	picks    []*Event
 	closed   []*Event // ended around branches, and need only be opened again
 	isPick   map[*Event]bool
@@ -232,7 +234,12 @@ func (r *retry) run() error {
 		for _, name := range []string{"failures", "key", "started", "due", "msg", "join", "policy", "next", "ok", "failed"} {
 			changes = append(changes, unset(name))
 		}
-		r.s.apply(e, append(changes, setOrUnset("by", r.by)), r.children...)
+		children := r.children
+		if e.has(flagBatch) {
+			changes = append(changes, set("reopened", strconv.Itoa(e.Reopened()+1)))
+			children = children[:1] // without the message
+		}
+		r.s.apply(e, append(changes, setOrUnset("by", r.by)), children...)
 	}
 	for _, e := range r.closed {
 		r.openAncestors(e)

@@ -175,6 +175,10 @@ func (s *Stream) ByStatus(status Status) iter.Seq[*Event] {
 	return s.members(&s.byStatus[status], 0)
 }
 
+// Batches yields the live batch events in the order of the document, from the
+// index.
+func (s *Stream) Batches() iter.Seq[*Event] { return s.members(&s.batches, 0) }
+
 func (s *Stream) members(set *bitset, from int) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for i := set.next(from); i >= 0; i = set.next(i + 1) {

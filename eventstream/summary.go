@@ -1,6 +1,7 @@
 package eventstream
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -19,16 +20,19 @@ type Summary struct {
 	WithError  bool
 	Done       int // events that have ended
 	Total      int
-	OK, Failed int            // branches of the root thread's last split
-	Ready      map[string]int // events in init, not delayed, by step; nil: unknown
-	Running    map[string]int // events that workers handle, by step; nil: unknown
-	Limits     map[string]int // of Running, where they were changed, by step; 0: no limit; nil: unknown
-	Due        time.Time      // earliest due time or timeout; zero: none
-	Deadline   time.Time      // of the run; zero: none
-	Paused     bool
-	Tags       map[string]string // nil: none
-	Created    time.Time
-	Updated    time.Time
+	OK, Failed int // branches of the root thread's last split
+	// Batch events, which stand for branches in child streams: all, and those that
+	// have ended. They are among the events that Done and Total count.
+	Batches, BatchesDone int
+	Ready                map[string]int // events in init, not delayed, by step; nil: unknown
+	Running              map[string]int // events that workers handle, by step; nil: unknown
+	Limits               map[string]int // of Running, where they were changed, by step; 0: no limit; nil: unknown
+	Due                  time.Time      // earliest due time or timeout; zero: none
+	Deadline             time.Time      // of the run; zero: none
+	Paused               bool
+	Tags                 map[string]string // nil: none
+	Created              time.Time
+	Updated              time.Time
 }
 
 // Summary sums the stream up, from the indexes.
@@ -41,6 +45,12 @@ func (s *Stream) Summary() Summary {
 		Ready: map[string]int{}, Running: map[string]int{}, Limits: s.Limits(),
 	}
 	sum.Status, sum.WithError = s.Status()
+	for e := range s.Batches() {
+		sum.Batches++
+		if e.status.Final() {
+			sum.BatchesDone++
+		}
+	}
 	for _, t := range s.topics {
 		if t.ready > 0 {
 			sum.Ready[t.name] = t.ready
@@ -95,6 +105,9 @@ func (sum Summary) Metadata() map[string]string {
 	if sum.Paused {
 		meta["paused"] = "true"
 	}
+	if sum.Batches > 0 {
+		meta["batches"] = fmt.Sprintf("%d/%d", sum.BatchesDone, sum.Batches)
+	}
 	for name, value := range meta {
 		if value == "" {
 			delete(meta, name)
@@ -118,10 +131,14 @@ func ParseSummary(meta map[string]string) (Summary, bool) {
 	}
 	sum.Status = status
 	done, total, _ := strings.Cut(meta["progress"], "/")
+	batchesDone, batches, _ := strings.Cut(cmp.Or(meta["batches"], "0/0"), "/")
 	for _, count := range []struct {
 		to   *int
 		text string
-	}{{&sum.Done, done}, {&sum.Total, total}, {&sum.OK, meta["ok"]}, {&sum.Failed, meta["failed"]}} {
+	}{
+		{&sum.Done, done}, {&sum.Total, total}, {&sum.OK, meta["ok"]}, {&sum.Failed, meta["failed"]},
+		{&sum.BatchesDone, batchesDone}, {&sum.Batches, batches},
+	} {
 		if *count.to, err = strconv.Atoi(count.text); err != nil {
 			return Summary{}, false
 		}

@@ -38,7 +38,7 @@ func (s *Stream) Claimable(now time.Time, from int) iter.Seq[*Event] {
 
 func (s *Stream) claimable(e *Event, now time.Time) bool {
 	return e.status == Init && len(e.next) == 0 && !(e.has(flagDue) && e.Time("due").After(now)) &&
-		!s.isPaused(e) && !s.isStranded(e)
+		!s.IsPaused(e) && !s.isStranded(e)
 }
 
 // Claim turns an event from init to inprocess in the name of the worker key.
@@ -67,7 +67,7 @@ func (s *Stream) whyNot(e *Event) string {
 	switch {
 	case e.status != Init:
 		return ""
-	case s.isPaused(e):
+	case s.IsPaused(e):
 		return ", and paused"
 	}
 	return ", and due at " + e.Attr("due")

@@ -115,6 +115,8 @@ func TestMetadata_KnowsAllOfTheSummary(t *testing.T) {
 			f.SetString("x")
 		case bool:
 			f.SetBool(true)
+		case int:
+			f.SetInt(1)
 		case time.Time:
 			f.Set(reflect.ValueOf(time.Unix(1, 0)))
 		case map[string]int:

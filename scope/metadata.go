@@ -25,6 +25,7 @@ var summaryKeys = map[string]bool{
 	"status": true, "progress": true, "ok": true, "failed": true, "ready": true, "running": true,
 	"run": true, "pipeline": true, "definition": true, "input": true, "due": true, "deadline": true,
 	"created": true, "updated": true, "witherror": true, "paused": true, "tags": true, "limits": true,
+	"batches": true,
 }
 
 // metadata makes those of a commit from those that it replaces.
