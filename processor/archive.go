@@ -21,11 +21,20 @@ func archivable(s eventstream.Summary, now time.Time) bool {
 	return s.Status.Final() && !s.Updated.IsZero() && s.Updated.Add(archiveAfter).Before(now)
 }
 
-// archive moves the document of an ended run out of the way: a copy first, then
-// the removal, both under the lease. Killed in between it leaves both, and the
-// next try goes on; what is among the open ones is the truth until then.
-func (p *Processor) archive(ctx context.Context, name string) error {
-	blob := BlobOf(name)
+// archive moves the documents of an ended run out of the way, those of its child
+// streams first: whoever finds the run finds all of it.
+func (p *Processor) archive(ctx context.Context, name, run string) error {
+	if done, err := p.archiveChildren(ctx, name, run); err != nil || !done {
+		return err
+	}
+	return p.archiveDocument(ctx, name, archivable)
+}
+
+// archiveDocument moves one document: a copy first, then the removal, both under
+// the lease. Killed in between it leaves both, and the next try goes on; what is
+// among the open ones is the truth until then.
+func (p *Processor) archiveDocument(ctx context.Context, doc string, may func(eventstream.Summary, time.Time) bool) error {
+	blob := BlobOf(doc)
 	lease, err := p.scope.Hold(ctx, blob, nil)
 	if err != nil {
 		return ignoreGone(err)
@@ -36,10 +45,10 @@ func (p *Processor) archive(ctx context.Context, name string) error {
 		return err
 	}
 	summary, ok := eventstream.ParseSummary(object.Metadata)
-	if !ok || !archivable(summary, p.scope.Now()) || object.Metadata[metaPurging] != "" {
+	if !ok || !may(summary, p.scope.Now()) || object.Metadata[metaPurging] != "" {
 		return nil
 	}
-	if err := p.putCopy(ctx, archiveBlob(name, summary.Run), object); err != nil {
+	if err := p.putCopy(ctx, archiveBlob(doc, summary.Run), object); err != nil {
 		return err
 	}
 	return p.scope.Store().Delete(ctx, blob, &store.Conditions{LeaseID: lease.ID(), IfMatch: object.ETag})
@@ -85,10 +94,10 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// reopenArchived brings a run back from the archive, changed by f, which has to
+// reopenArchived brings a document back from the archive, changed by f, which has to
 // leave it open. The archived copy goes when the open one stands. Its lease keeps a
 // purge from removing the payloads meanwhile.
-func (p *Processor) reopenArchived(ctx context.Context, name string, info *store.Info, f func(*eventstream.Stream) error) error {
+func (p *Processor) reopenArchived(ctx context.Context, doc string, info *store.Info, f func(*eventstream.Stream) error) error {
 	lease, err := p.scope.Hold(ctx, info.Name, &scope.HoldOptions{Wait: purgeWait})
 	if err != nil {
 		return err
@@ -99,11 +108,11 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 		return err
 	}
 	if object.Metadata[metaPurging] != "" {
-		return beingPurged(name)
+		return beingPurged(runNameOf(doc))
 	}
 	s, err := eventstream.Parse(object.Body)
 	if err != nil {
-		return fmt.Errorf("run %q: %w", name, err)
+		return fmt.Errorf("document %q: %w", doc, err)
 	}
 	if _, err := s.Edit(p.scope.Now(), func() error { return f(s) }); err != nil {
 		return err
@@ -111,14 +120,14 @@ func (p *Processor) reopenArchived(ctx context.Context, name string, info *store
 	if err := lease.Err(); err != nil {
 		return err // somebody else may have brought it back, and it may have gone on
 	}
-	res, err := p.scope.Create(ctx, BlobOf(name), s)
+	res, err := p.scope.Create(ctx, BlobOf(doc), s)
 	if err != nil {
 		return err
 	}
-	p.tell(ctx, name, res)
+	p.tell(ctx, doc, res)
 	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{LeaseID: lease.ID(), IfMatch: object.ETag})
 	if err != nil {
-		p.log.WarnContext(ctx, "archived copy was not removed; the next archiving replaces it", "stream", name, "err", err)
+		p.log.WarnContext(ctx, "archived copy was not removed; the next archiving replaces it", "stream", doc, "err", err)
 	}
 	return nil
 }

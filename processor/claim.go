@@ -21,6 +21,7 @@ type claim struct {
 	task     *Task
 	payload  *eventstream.Payload // of the input; nil if there is none
 	branches []branchResult       // of an aggregator
+	batch    *batch               // if it is of a batch event
 	failures int
 	trace    string     // the span that it belongs below, as the document has it; "" for none
 	span     trace.Span // of the attempt, once it has begun; nil: nobody traces
@@ -35,6 +36,7 @@ type claim struct {
 type branchResult struct {
 	result Result
 	output *eventstream.Payload
+	batch  *batchResult // many branches, in a child stream
 }
 
 // claiming is the part of an edit that claims events. The edit may run again on
@@ -85,7 +87,7 @@ func (c *claiming) run(s *eventstream.Stream) error {
 		if len(c.got) >= c.own+c.free {
 			return nil
 		}
-		step := pl.Step(e.Topic())
+		step := pl.stepFor(e)
 		if step == nil {
 			continue
 		}
@@ -239,8 +241,12 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 		trace:    parentOf(e),
 		document: s.Size(),
 		task: &Task{
-			Stream: stream, Run: s.Run(), Event: e.ID(), Step: step.Name, Attempt: e.Attempt(), Worker: w.id, Join: e.IsJoin(),
+			Stream: runNameOf(stream), Run: s.Run(), Event: addressOf(stream, e.ID()), Step: step.Name,
+			Attempt: e.Attempt(), Worker: w.id, Join: e.IsJoin(),
 		},
+	}
+	if isBatch(e) {
+		cl.setBatch(w.p, s, e)
 	}
 	cl.task.Cursor = e.Cursor()
 	cl.task.heartbeat = func(ctx context.Context, cursor any) error { return w.heartbeat(ctx, cl, cursor) }
@@ -248,7 +254,7 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 	if cl.task.Join {
 		source = e.Prev()
 		for r := range s.Results(e.Prev()) {
-			cl.branches = append(cl.branches, newBranchResult(r))
+			cl.branches = append(cl.branches, newBranchResult(stream, r))
 		}
 	}
 	if input, ok := source.Input(); ok {
@@ -257,8 +263,11 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 	return cl
 }
 
-func newBranchResult(r eventstream.Result) branchResult {
-	b := branchResult{result: Result{ID: r.Last.ID(), Status: r.Last.Status().String()}}
+func newBranchResult(doc string, r eventstream.Result) branchResult {
+	b := branchResult{result: Result{ID: addressOf(doc, r.Last.ID()), Status: r.Last.Status().String()}}
+	if isBatch(r.First) {
+		b.batch = newBatchResult(doc, r.First)
+	}
 	if r.Failed {
 		b.result.Error = failureText(r.Last)
 		return b
@@ -298,20 +307,29 @@ func (w *worker) load(ctx context.Context, cl *claim) error {
 func (w *worker) results(ctx context.Context, cl *claim) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		for _, b := range cl.branches {
-			r := b.result
-			if b.output != nil {
-				output, err := w.p.Payload(ctx, *b.output)
-				if err != nil {
-					yield(r, fmt.Errorf("result of event %s: %w", r.ID, err))
-					return
-				}
-				r.Output = output
-			}
-			if !yield(r, nil) {
+			if !w.p.yieldResult(ctx, cl.run, b, yield) {
 				return
 			}
 		}
 	}
+}
+
+// yieldResult yields what became of a branch, or of all that a batch event stands
+// for; false to stop.
+func (p *Processor) yieldResult(ctx context.Context, run string, b branchResult, yield func(Result, error) bool) bool {
+	r := b.result
+	switch {
+	case b.batch != nil:
+		return p.yieldBatch(ctx, run, b, yield)
+	case b.output != nil:
+		output, err := p.Payload(ctx, *b.output)
+		if err != nil {
+			yield(r, fmt.Errorf("result of event %s: %w", r.ID, err))
+			return false
+		}
+		r.Output = output
+	}
+	return yield(r, nil)
 }
 
 // enlist puts a claim on the worker's list, before the edit that makes it is

@@ -52,7 +52,7 @@ func (w *worker) mine(names []string) []string {
 	if w.only == nil {
 		return names
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(w.only, name) })
+	return slices.DeleteFunc(names, func(doc string) bool { return !slices.Contains(w.only, runNameOf(doc)) })
 }
 
 func enqueue(queue []string, names ...string) []string {
@@ -79,8 +79,8 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		if w.full() {
 			return queue
 		}
-		name := queue[0]
-		queue = queue[1:]
+		var name string
+		name, queue = w.turns.next(queue)
 		c, err := w.claim(ctx, name)
 		if first := w.rest.note(name, c.gave()); err != nil && first && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
@@ -267,7 +267,7 @@ func (w *worker) examine(ctx context.Context, blobs iter.Seq2[*store.Info, error
 			}
 			return seen
 		}
-		name, ok := nameOf(blob.Name)
+		name, ok := documentOf(blob.Name)
 		if !ok {
 			continue
 		}
@@ -289,6 +289,7 @@ func (w *worker) examine(ctx context.Context, blobs iter.Seq2[*store.Info, error
 		}
 	}
 	seen.whole = true
+	seen.names = w.spread(seen.names)
 	return seen
 }
 
@@ -297,7 +298,7 @@ func (w *worker) blobs(ctx context.Context) iter.Seq2[*store.Info, error] {
 	if w.only == nil {
 		return w.p.scope.Store().List(ctx, streamPrefix)
 	}
-	return w.stats(ctx, w.only)
+	return w.withChildren(ctx, w.stats(ctx, w.only))
 }
 
 // stats looks at some streams.
@@ -383,7 +384,11 @@ func (w *worker) stopLost(ctx context.Context) {
 // it, gets the stream a look with its lease. It reports whether that is all there is to do as
 // long as the stream stays as it is.
 func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) bool {
-	snapshot, err := w.p.Read(ctx, name)
+	run := "" // enough for what lies among the open ones
+	if len(claims) > 0 {
+		run = claims[0].run
+	}
+	snapshot, err := w.p.read(ctx, name, run)
 	if err != nil && !errors.Is(err, ErrNoRun) {
 		w.log.WarnContext(ctx, "look for cancels", "stream", name, "err", err)
 		return errors.Is(err, eventstream.ErrMalformed)

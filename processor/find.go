@@ -20,14 +20,20 @@ func (p *Processor) find(ctx context.Context, name string) (*store.Info, error) 
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	info, err := p.look(ctx, name)
+	return p.locate(ctx, name, "")
+}
+
+// locate is find for any document; that of a child stream has its run in the name
+// of the archived blob.
+func (p *Processor) locate(ctx context.Context, doc, run string) (*store.Info, error) {
+	info, err := p.look(ctx, doc, run)
 	switch {
 	case err != nil:
 		return nil, err
 	case info == nil:
-		return nil, fmt.Errorf("%w: %q", ErrNoRun, name)
+		return nil, fmt.Errorf("%w: %q", ErrNoRun, doc)
 	case info.Metadata[metaPurging] != "":
-		return nil, beingPurged(name)
+		return nil, beingPurged(doc)
 	}
 	return info, nil
 }
@@ -37,39 +43,62 @@ func beingPurged(name string) error { return fmt.Errorf("%w: %q is being purged"
 // look finds a document among the open ones or in the archive, that of a run which
 // is being purged too; nil if it is nowhere. It looks among the open ones once more,
 // since a retry may have moved it back meanwhile.
-func (p *Processor) look(ctx context.Context, name string) (*store.Info, error) {
-	for _, in := range []func(context.Context, string) (*store.Info, error){p.inStreams, p.inArchive, p.inStreams} {
-		if info, err := in(ctx, name); info != nil || err != nil {
-			return info, err
-		}
+func (p *Processor) look(ctx context.Context, doc, run string) (*store.Info, error) {
+	if info, err := p.inStreams(ctx, doc); info != nil || err != nil {
+		return info, err
 	}
-	return nil, nil
+	if info, err := p.inArchive(ctx, doc, run); info != nil || err != nil {
+		return info, err
+	}
+	return p.inStreams(ctx, doc)
 }
 
-func (p *Processor) inStreams(ctx context.Context, name string) (*store.Info, error) {
-	info, err := p.scope.Store().Stat(ctx, BlobOf(name), nil)
+func (p *Processor) inStreams(ctx context.Context, doc string) (*store.Info, error) {
+	return p.stat(ctx, BlobOf(doc))
+}
+
+// stat is nil if there is no such blob.
+func (p *Processor) stat(ctx context.Context, blob string) (*store.Info, error) {
+	info, err := p.scope.Store().Stat(ctx, blob, nil)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	info.Name = BlobOf(name)
+	info.Name = blob
 	return info, nil
 }
 
-func (p *Processor) inArchive(ctx context.Context, name string) (*store.Info, error) {
-	for info, err := range p.scope.Store().List(ctx, archivePrefix+name+archiveMark) {
-		return info, err
+func (p *Processor) inArchive(ctx context.Context, doc, run string) (*store.Info, error) {
+	if _, _, isChild := parentDocument(doc); isChild {
+		return p.stat(ctx, archiveBlob(doc, run))
+	}
+	for info, err := range p.scope.Store().List(ctx, archivePrefix+doc+archiveMark) {
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := archivedName(info.Name); ok {
+			return info, nil
+		}
 	}
 	return nil, nil
 }
 
-// Read returns the stream of a run as it is now, wherever it lies. ErrNoRun if
-// there is none.
+// Read returns the stream of a run as it is now, wherever it lies. Of a wide
+// split it has the batch events; [Processor.Documents] has their branches too.
+// ErrNoRun if there is none.
 func (p *Processor) Read(ctx context.Context, name string) (*scope.Snapshot, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	return p.read(ctx, name, "")
+}
+
+// read is Read for any document.
+func (p *Processor) read(ctx context.Context, doc, run string) (*scope.Snapshot, error) {
 	for {
-		info, err := p.find(ctx, name)
+		info, err := p.locate(ctx, doc, run)
 		if err != nil {
 			return nil, err
 		}

@@ -55,7 +55,9 @@ func (i RunInfo) hasTags(want map[string]string) bool {
 }
 
 // List yields the runs of the container by name, those in the archive after the
-// others. It costs a listing of each; only streams without our metadata are read.
+// others, each with its child streams summed up. It costs a listing of each, and one
+// or two more for a run with child streams; only streams without our metadata are
+// read.
 func (p *Processor) List(ctx context.Context, o *ListOptions) iter.Seq2[RunInfo, error] {
 	return func(yield func(RunInfo, error) bool) {
 		seen := map[string]bool{}
@@ -105,7 +107,8 @@ func (p *Processor) documents(ctx context.Context, o *ListOptions) iter.Seq2[*st
 
 func (p *Processor) runInfo(ctx context.Context, name string, blob *store.Info) (RunInfo, error) {
 	if summary, ok := eventstream.ParseSummary(blob.Metadata); ok {
-		return RunInfo{Name: name, Summary: summary}, nil
+		summary, err := p.withChildren(ctx, name, summary)
+		return RunInfo{Name: name, Summary: summary}, err
 	}
 	snapshot, err := p.Read(ctx, name)
 	if errors.Is(err, eventstream.ErrMalformed) {
@@ -114,7 +117,9 @@ func (p *Processor) runInfo(ctx context.Context, name string, blob *store.Info) 
 	if err != nil {
 		return RunInfo{}, err
 	}
-	return infoOf(name, blob, snapshot.Stream), nil
+	info := infoOf(name, blob, snapshot.Stream)
+	info.Summary, err = p.withChildren(ctx, name, info.Summary)
+	return info, err
 }
 
 // infoOf is what the document itself tells, but for the time of its last edit.

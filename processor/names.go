@@ -29,21 +29,21 @@ const (
 	// Beside a worker's blob lie its settings and its log.
 	settingsSuffix = ".set"
 	logSuffix      = ".log"
-	// An archived document has the run in its name, so that the document of a name
-	// that is used again finds its place.
-	archivePrefix = "archive/"
-	archiveMark   = "~"
-	payloadPrefix = "payload/"
-	sweepLock     = "locks/sweep"
-	pauseLock     = "locks/paused"
+	archivePrefix  = "archive/"
+	archiveMark    = "~"
+	payloadPrefix  = "payload/"
+	sweepLock      = "locks/sweep"
+	pauseLock      = "locks/paused"
 	// By its hash, the source of each pipeline that was started.
 	definitionPrefix = "pipelines/"
 )
 
-// BlobOf is the blob of the stream with the given name.
+// BlobOf is the blob of the run with the given name, or of one of its child
+// streams, which are named by the run and the batch event: order-42/01.00.
 func BlobOf(name string) string { return streamPrefix + name + streamSuffix }
 
-// nameOf is the stream whose blob has the given name; false for other blobs.
+// nameOf is the run whose blob has the given name; false for other blobs, those of
+// child streams among them.
 func nameOf(blob string) (string, bool) {
 	name, ok := strings.CutPrefix(blob, streamPrefix)
 	if !ok {
@@ -76,16 +76,12 @@ func workerOf(blob string) (id string, ok bool) {
 	return id, ok && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
 }
 
-// archiveBlob is where the document of an ended run goes.
-func archiveBlob(name, run string) string {
-	return archivePrefix + name + archiveMark + run + streamSuffix
-}
-
-// archivedName is the stream whose archived blob has the given name.
+// archivedName is the run whose archived blob has the given name; false for those
+// of child streams.
 func archivedName(blob string) (string, bool) {
 	rest, ok := strings.CutPrefix(blob, archivePrefix)
-	name, _, marked := strings.Cut(rest, archiveMark)
-	return name, ok && marked && nameForm.MatchString(name)
+	name, run, marked := strings.Cut(rest, archiveMark)
+	return name, ok && marked && nameForm.MatchString(name) && !strings.Contains(run, "/")
 }
 
 // runName is the run whose document has the given blob name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 	"unicode/utf8"
 
@@ -22,6 +23,9 @@ type Outcome struct {
 	kind     outcomeKind
 	output   any // of Complete
 	branches []Branch
+	messages iter.Seq2[Branch, error] // of SplitSeq; nil once they are read
+	parts    []part                   // what the branches became if they are many
+	report   *report                  // of a batch event
 	join     string
 	policy   eventstream.Policy
 	timeout  time.Duration
@@ -36,6 +40,7 @@ const (
 	outcomeSplit
 	outcomeWait
 	outcomeAbort
+	outcomeReport // a batch event ends as its child did
 )
 
 // Branch is one message of a split, or the one of a Next.
@@ -67,6 +72,21 @@ func Split(step string, messages ...any) Outcome {
 	return SplitTo(branches...)
 }
 
+// SplitSeq is Split for messages that are too many to be had at once: they are read
+// one by one, as soon as the handler has returned and while its context lasts, and
+// however many they are, few of them are in memory at a time. The sequence is
+// gone through once; an error that it yields fails the attempt, and then nothing
+// has happened.
+func SplitSeq(step string, messages iter.Seq2[any, error]) Outcome {
+	return Outcome{kind: outcomeSplit, messages: func(yield func(Branch, error) bool) {
+		for m, err := range messages {
+			if !yield(Branch{Step: step, Message: m}, err) {
+				return
+			}
+		}
+	}}
+}
+
 // SplitTo is Split with a step and number of its own for each branch.
 func SplitTo(branches ...Branch) Outcome {
 	return Outcome{kind: outcomeSplit, branches: branches}
@@ -91,6 +111,16 @@ func (o Outcome) Delay(d time.Duration) Outcome {
 		branches[i].Delay = d
 	}
 	o.branches = branches
+	if messages := o.messages; messages != nil {
+		o.messages = func(yield func(Branch, error) bool) {
+			for b, err := range messages {
+				b.Delay = d
+				if !yield(b, err) {
+					return
+				}
+			}
+		}
+	}
 	return o
 }
 

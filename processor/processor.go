@@ -32,6 +32,7 @@ type Processor struct {
 	bus    bus.Bus
 	timing timing
 	limits limits
+	wide   wideLimits
 	hub    hub
 	ringer *ringer
 	tracer trace.Tracer // nil: nobody traces
@@ -58,7 +59,10 @@ type Options struct {
 // New makes a processor over the container of a scope. The scope stays the
 // caller's, who closes it after all else.
 func New(sc *scope.Scope, o *Options) *Processor {
-	p := &Processor{scope: sc, log: slog.New(slog.DiscardHandler), timing: timingOf(sc.Store()), limits: limits{MaxPayload, MaxOutcome}}
+	p := &Processor{
+		scope: sc, log: slog.New(slog.DiscardHandler), timing: timingOf(sc.Store()),
+		limits: limits{MaxPayload, MaxOutcome}, wide: defaultWideLimits,
+	}
 	if o != nil && o.Logger != nil {
 		p.log = o.Logger
 	}
@@ -100,34 +104,61 @@ func timingOf(st store.Store) timing {
 	}
 }
 
-// edit is scope.Edit on the stream of a run, with everybody told of what it did.
-func (p *Processor) edit(ctx context.Context, name string, f func(*eventstream.Stream) error) (*scope.Result, error) {
-	res, err := p.scope.Edit(ctx, BlobOf(name), func(s *eventstream.Stream) error {
+// edit is scope.Edit on a document, with everybody told of what it did: workers,
+// the child streams that depend on it, and its parent if it ended.
+func (p *Processor) edit(ctx context.Context, doc string, f func(*eventstream.Stream) error) (*scope.Result, error) {
+	var fl follower
+	res, err := p.changeWatched(ctx, doc, &fl, f)
+	if err == nil && res.Ended {
+		p.reportEnd(ctx, doc, fl.end)
+	}
+	return res, err
+}
+
+// change is edit for who tells the parent himself, if that has to be told.
+func (p *Processor) change(ctx context.Context, doc string, f func(*eventstream.Stream) error) (*scope.Result, error) {
+	return p.changeWatched(ctx, doc, new(follower), f)
+}
+
+func (p *Processor) changeWatched(ctx context.Context, doc string, fl *follower, f func(*eventstream.Stream) error) (*scope.Result, error) {
+	res, err := p.scope.Edit(ctx, BlobOf(doc), fl.watch(func(s *eventstream.Stream) error {
 		if s.Attr(attrPurging) != "" {
-			return beingPurged(name)
+			return beingPurged(doc)
 		}
 		return f(s)
-	})
+	}))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, p.missing(ctx, name)
+		return nil, p.missing(ctx, doc)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.tell(ctx, name, res)
+	p.tell(ctx, doc, res)
+	p.follow(ctx, doc, fl.changed)
 	return res, nil
 }
 
 // missing is why there is nothing to edit.
-func (p *Processor) missing(ctx context.Context, name string) error {
+func (p *Processor) missing(ctx context.Context, doc string) error {
+	name := runNameOf(doc)
 	info, err := p.find(ctx, name)
+	if err == nil && doc != name {
+		if info, err = p.locate(ctx, doc, info.Metadata["run"]); errors.Is(err, ErrNoRun) {
+			err = noChild(name, doc, err)
+		}
+	}
 	switch {
 	case err != nil:
 		return err
-	case info.Name != BlobOf(name):
+	case info.Name != BlobOf(doc):
 		return fmt.Errorf("run %q: %w: %w", name, eventstream.ErrFinal, errArchived)
 	}
 	return fmt.Errorf("run %q: %w", name, errMoved)
+}
+
+// noChild is for who looks into a child stream that is not there.
+func noChild(name, doc string, err error) error {
+	return fmt.Errorf("run %q: %w below %s: %w", name, ErrNoEvent, doc[len(name)+1:], err)
 }
 
 // errArchived: the run ended some time ago.
@@ -181,14 +212,15 @@ func (p *Processor) Await(ctx context.Context, name string, progress func(events
 	defer p.hub.leave(sub)
 	ticker := time.NewTicker(p.timing.poll)
 	defer ticker.Stop()
-	lastETag := ""
+	lastETag, isWide, isTick := "", false, false
 	for {
 		info, err := p.find(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		if info.ETag != lastETag {
-			lastETag = info.ETag
+		// What happens in child streams does not show in the run's own document.
+		if info.ETag != lastETag || isTick && isWide && progress != nil {
+			lastETag, isWide = info.ETag, hasChildren(info)
 			end, err := p.lookForEnd(ctx, name, info, progress)
 			if end != nil || err != nil {
 				return end, err
@@ -199,7 +231,9 @@ func (p *Processor) Await(ctx context.Context, name string, progress func(events
 			return nil, context.Cause(ctx)
 		case <-sub.c:
 			sub.take()
+			isTick = false
 		case <-ticker.C:
+			isTick = true
 		}
 	}
 }
@@ -209,9 +243,14 @@ func (p *Processor) Await(ctx context.Context, name string, progress func(events
 func (p *Processor) lookForEnd(ctx context.Context, name string, info *store.Info, progress func(eventstream.Summary)) (*End, error) {
 	summary, ok := eventstream.ParseSummary(info.Metadata)
 	if ok && !summary.Status.Final() {
-		if progress != nil {
-			progress(summary)
+		if progress == nil {
+			return nil, nil
 		}
+		summary, err := p.withChildren(ctx, name, summary)
+		if err != nil {
+			return nil, err
+		}
+		progress(summary)
 		return nil, nil
 	}
 	snapshot, err := p.Read(ctx, name)
@@ -219,7 +258,11 @@ func (p *Processor) lookForEnd(ctx context.Context, name string, info *store.Inf
 		return nil, err
 	}
 	if progress != nil {
-		progress(snapshot.Stream.Summary())
+		summary, err := p.withChildren(ctx, name, snapshot.Stream.Summary())
+		if err != nil {
+			return nil, err
+		}
+		progress(summary)
 	}
 	if !snapshot.Stream.IsDone() {
 		return nil, nil

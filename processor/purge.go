@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
@@ -23,7 +24,8 @@ var ErrOpen = errors.New("the run has not ended")
 // Purged is what a purge removed.
 type Purged struct {
 	Payloads int   // blobs with payloads
-	Bytes    int64 // of the payloads and the document
+	Children int   // documents of child streams
+	Bytes    int64 // of the payloads and the documents
 }
 
 // Purge removes an ended run with all its payloads, for good. It may be killed
@@ -39,7 +41,7 @@ func (p *Processor) purgeWhere(ctx context.Context, name string, fits func(RunIn
 		return Purged{}, err
 	}
 	for {
-		info, err := p.look(ctx, name)
+		info, err := p.look(ctx, name, "")
 		switch {
 		case err != nil:
 			return Purged{}, err
@@ -52,6 +54,20 @@ func (p *Processor) purgeWhere(ctx context.Context, name string, fits func(RunIn
 		}
 		// It was moved between the two looks.
 	}
+}
+
+// places are where documents of a run lie: as a rule one, among the open ones or
+// in the archive, and both between the two.
+func (p *Processor) places(ctx context.Context, name string) ([]*store.Info, error) {
+	open, err := p.inStreams(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	archived, err := p.inArchive(ctx, name, "")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc([]*store.Info{open, archived}, func(info *store.Info) bool { return info == nil }), nil
 }
 
 func notEnded(name string) error {
@@ -90,7 +106,8 @@ func (p *Processor) purge(ctx context.Context, name, blob string, wait time.Dura
 	if err != nil {
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
-	if err := p.purgePayloads(ctx, s.Run(), &purged); err != nil {
+	err = errors.Join(p.purgeChildren(ctx, name, s.Run(), &purged), p.purgePayloads(ctx, s.Run(), &purged))
+	if err != nil {
 		return purged, fmt.Errorf("purge run %q: %w", name, err)
 	}
 	if err := p.purgeCopy(ctx, name, blob, s.Run()); err != nil {
@@ -105,12 +122,12 @@ func (p *Processor) purge(ctx context.Context, name, blob string, wait time.Dura
 
 // finishPurge goes on with a purge that was killed, so that the name is free.
 func (p *Processor) finishPurge(ctx context.Context, name string) error {
-	for _, look := range []func(context.Context, string) (*store.Info, error){p.inStreams, p.inArchive} {
-		info, err := look(ctx, name)
-		if err != nil {
-			return err
-		}
-		if info == nil || info.Metadata[metaPurging] == "" {
+	places, err := p.places(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, info := range places {
+		if info.Metadata[metaPurging] == "" {
 			continue
 		}
 		if _, err := p.purge(ctx, name, info.Name, purgeWait, anyRun); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -193,10 +210,10 @@ const (
 	garbageEvery = time.Hour
 )
 
-// collectGarbage removes what purges have left that were killed, payloads that no
-// document refers to, and what dead workers left.
+// collectGarbage removes what purges have left that were killed, child streams whose
+// run is gone, payloads that no document refers to, and what dead workers left.
 func (p *Processor) collectGarbage(ctx context.Context) error {
-	return errors.Join(p.collectPurges(ctx), p.collectWorkers(ctx), p.collectPayloads(ctx))
+	return errors.Join(p.collectPurges(ctx), p.collectWorkers(ctx), p.collectChildren(ctx), p.collectPayloads(ctx))
 }
 
 // collectPurges goes on with purges that nobody goes on with.
@@ -280,6 +297,11 @@ func (p *Processor) referred(ctx context.Context, runs map[string][]*store.Info)
 }
 
 func addRefs(refs map[string]bool, s *eventstream.Stream) {
+	for e := range s.Batches() {
+		if a := parseAgain(e.Cursor()); a.Ref != "" {
+			refs[a.Ref] = true
+		}
+	}
 	for e := range s.Events() {
 		for _, get := range []func() (eventstream.Payload, bool){e.Input, e.Output} {
 			if payload, ok := get(); ok && payload.Ref != "" {

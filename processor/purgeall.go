@@ -113,7 +113,7 @@ func (p *Processor) purgeableNamed(ctx context.Context, o *PurgeOptions) ([]foun
 	for _, name := range o.Names {
 		f := foundRun{info: RunInfo{Name: name}}
 		if f.err = CheckName(name); f.err == nil {
-			f.blob, f.err = p.look(ctx, name)
+			f.blob, f.err = p.look(ctx, name, "")
 		}
 		if f.err == nil && f.blob != nil {
 			f.info, f.err = p.runInfo(ctx, name, f.blob)
@@ -147,6 +147,13 @@ func (p *Processor) count(ctx context.Context, f foundRun) (Purged, error) {
 	purged := Purged{Bytes: f.blob.Size}
 	if f.info.Run == "" {
 		return purged, nil
+	}
+	for info, err := range p.childBlobsOf(ctx, f.info.Name, f.info.Run) {
+		if err != nil {
+			return purged, err
+		}
+		purged.Children++
+		purged.Bytes += info.Size
 	}
 	for info, err := range p.payloadsOf(ctx, f.info.Run) {
 		if err != nil {

@@ -45,7 +45,7 @@ func (w *worker) handle(ctx context.Context, cl *claim) (Outcome, error) {
 	if err := w.load(ctx, cl); err != nil {
 		return Outcome{}, err
 	}
-	out, err := call(ctx, cl.step.Handler, cl.task)
+	out, err := w.call(ctx, cl)
 	return out, explain(ctx, err)
 }
 
@@ -66,14 +66,19 @@ func explain(ctx context.Context, err error) error {
 // this worker claimed it.
 var errSpent = errors.New("its retries are spent")
 
-// call runs a handler; a panic is an error with its stack.
-func call(ctx context.Context, h Handler, t *Task) (out Outcome, err error) {
+// call runs a handler and takes in the branches that it ends in, which may be its
+// code too; a panic is an error with its stack.
+func (w *worker) call(ctx context.Context, cl *claim) (out Outcome, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return h(ctx, t)
+	out, err = cl.step.Handler(ctx, cl.task)
+	if err != nil {
+		return out, err
+	}
+	return w.readMessages(ctx, cl, out)
 }
 
 func (cl *claim) stop(why error) { cl.cancel(fmt.Errorf("%w: %w", ErrCanceled, why)) }
@@ -127,6 +132,7 @@ func (w *worker) write(ctx, handlerCtx context.Context, cl *claim, v *verdict) *
 	case (refused != nil || isTooLarge(err)) && v.kind != outcomeAbort:
 		return w.abort(ctx, handlerCtx, cl, err)
 	case errors.Is(err, eventstream.ErrNotOwner) || errors.Is(err, ErrNoRun):
+		cl.disown(ctx)
 		log.InfoContext(ctx, "outcome came too late and was refused", "err", err)
 	case errors.Is(err, scope.ErrOutcomeUnknown):
 		log.WarnContext(ctx, "whether the outcome was written is not known; if not, the event will run again", "err", err)
@@ -160,12 +166,12 @@ func isTooLarge(err error) bool {
 }
 
 // goesOn reports whether a slot stays with its stream. It does not when the
-// worker ends, when it is one slot too many, or when other streams wait for a
-// slot: they get their turn.
+// worker ends, when it is one slot too many, or when other runs wait for a slot:
+// they get their turn.
 func (w *worker) goesOn(stream string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.stopping && !w.allPaused && w.busy <= w.slots && !slices.ContainsFunc(w.queue, func(name string) bool { return name != stream })
+	return !w.stopping && !w.allPaused && w.busy <= w.slots && !slices.ContainsFunc(w.queue, func(doc string) bool { return isOtherRun(doc, stream) })
 }
 
 // verdict is what the outcome edit does, worked out beforehand: payloads are
@@ -182,6 +188,8 @@ type verdict struct {
 	after    time.Duration        // the wait that a failed attempt asks for
 	log      *eventstream.Payload // of a failed attempt; nil if none is kept
 	output   *eventstream.Payload
+	report   *report // of a batch event
+	parts    []part  // of a wide split, in place of branches
 	branches []eventstream.NewEvent
 	delays   []time.Duration
 	split    eventstream.SplitOptions
@@ -194,9 +202,11 @@ type verdict struct {
 // prepare turns what a handler returned into a verdict. An error means that a
 // payload could not be written.
 func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure error) (*verdict, error) {
-	v := &verdict{step: cl.step, kind: out.kind, attempt: cl.attempt, timeout: out.timeout, now: w.p.scope.Now}
+	v := &verdict{step: cl.step, kind: out.kind, attempt: cl.attempt, timeout: out.timeout, report: out.report, now: w.p.scope.Now}
 	var data encoded
 	switch {
+	case errors.Is(failure, errUnwritten):
+		return nil, failure
 	case errors.Is(failure, ErrShutdown):
 		v.giveBack = true
 		return v, nil
@@ -210,12 +220,18 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 		v.reason = out.reason
 	default:
 		var err error
-		if data, err = w.check(cl, out); err != nil {
+		if data, err = w.check(cl, out); err == nil {
+			out, err = w.divide(ctx, cl, out, data)
+		}
+		if errors.Is(err, errUnwritten) {
+			return nil, err
+		}
+		if err != nil {
 			v.kind, v.reason = outcomeAbort, err.Error()
 		}
 	}
 	v.reason = printable(v.reason)
-	pw := &payloads{p: w.p, run: cl.run, event: cl.event, document: cl.document}
+	pw := &payloads{p: w.p, run: cl.run, event: cl.task.Event, document: cl.document}
 	if v.failed || v.kind == outcomeAbort {
 		return v, v.prepareFallback(ctx, cl, pw)
 	}
@@ -227,11 +243,11 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 func (w *worker) check(cl *claim, out Outcome) (encoded, error) {
 	for _, b := range out.branches {
 		if cl.pipeline.Step(b.Step) == nil {
-			return encoded{}, fmt.Errorf("%w of step %q: pipeline %q has no step %q", ErrOutcome, cl.step.Name, cl.pipeline.Name(), b.Step)
+			return encoded{}, cl.pipeline.noStep(cl.step, b.Step, "")
 		}
 	}
 	if out.join != "" && cl.pipeline.Step(out.join) == nil {
-		return encoded{}, fmt.Errorf("%w of step %q: pipeline %q has no step %q to join in", ErrOutcome, cl.step.Name, cl.pipeline.Name(), out.join)
+		return encoded{}, cl.pipeline.noStep(cl.step, out.join, " to join in")
 	}
 	return out.encode(cl.step.Name, w.p.limits)
 }
@@ -248,6 +264,7 @@ func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, d
 		v.branches = append(v.branches, eventstream.NewEvent{Name: b.Step, Input: input, Branch: b.Number})
 		v.delays = append(v.delays, max(b.Delay, cl.pipeline.Step(b.Step).Delay))
 	}
+	v.parts = out.parts
 	v.split = eventstream.SplitOptions{Join: out.join, Policy: out.policy}
 	return nil
 }
@@ -297,6 +314,8 @@ func (v *verdict) apply(s *eventstream.Stream, e *eventstream.Event) error {
 		return s.Wait(e, v.timeout)
 	case outcomeAbort:
 		return v.giveUp(s, e)
+	case outcomeReport:
+		return v.report.apply(s, e)
 	}
 	return s.Complete(e, v.output)
 }
@@ -318,6 +337,9 @@ func (v *verdict) applySplit(s *eventstream.Stream, e *eventstream.Event) error 
 	split := v.split
 	if v.timeout > 0 {
 		split.Due = v.now().Add(v.timeout)
+	}
+	if len(v.parts) > 0 {
+		return v.applyWide(s, e, &split)
 	}
 	_, err := s.Split(e, branches, &split)
 	if errors.Is(err, eventstream.ErrBranch) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor/bus"
+	"github.com/leasestream/leasestream/scope"
 	"github.com/leasestream/leasestream/scope/store"
 )
 
@@ -19,6 +20,10 @@ var ErrNoEvent = errors.New("no such event")
 // Cancel cancels a run (at ""), a thread (01.*) or an event, with everything open
 // below it, in the name of by, for a reason. Handlers that run for it are stopped
 // within two polls.
+//
+// A branch of a wide split is addressed as PARENT/ID, here and in all other calls
+// that take an event or a thread: 01.00/05.00, or 01.00/05.*, is in the child
+// stream of batch event 01.00, which by itself stands for all branches there.
 func (p *Processor) Cancel(ctx context.Context, name, at, by, reason string) error {
 	return p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
 		return s.Cancel(e, by, reason)
@@ -42,20 +47,21 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 	if err != nil {
 		return fmt.Errorf("run %q: %w", name, err)
 	}
-	snapshot, err := p.Read(ctx, name)
+	snapshot, doc, local, err := p.readAt(ctx, name, id)
 	if err != nil {
 		return err
 	}
-	e, err := waitingAt(snapshot.Stream, id)
+	e, err := waitingAt(snapshot.Stream, local)
 	if err != nil {
 		return fmt.Errorf("run %q: %w", name, err)
 	}
-	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: e.ID(), document: snapshot.Stream.Size()}
+	at := addressOf(doc, e.ID())
+	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: at, document: snapshot.Stream.Size()}
 	payload, err := pw.put(ctx, outputKind, output)
 	if err != nil {
 		return fmt.Errorf("run %q: %w", name, err)
 	}
-	return p.steer(ctx, name, e.ID(), func(s *eventstream.Stream, e *eventstream.Event) error {
+	return p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
 		if _, err := waitingAt(s, e.ID()); err != nil {
 			return err
 		}
@@ -79,6 +85,9 @@ func waitingAt(s *eventstream.Stream, id string) (*eventstream.Event, error) {
 		return nil, err
 	case e.Status().Final():
 		return nil, fmt.Errorf("event %s: %w: it is %s", e.ID(), eventstream.ErrFinal, e.Status())
+	case isBatch(e):
+		return nil, fmt.Errorf("event %s: %w: it stands for branches, such as %s/01.00; complete, skip or cancel those",
+			e.ID(), eventstream.ErrStatus, e.ID())
 	case e.Status() == eventstream.Inprocess && !e.Waiting():
 		return nil, fmt.Errorf("event %s: %w: it does not wait for someone outside; skip or cancel it", e.ID(), eventstream.ErrStatus)
 	}
@@ -88,12 +97,12 @@ func waitingAt(s *eventstream.Stream, id string) (*eventstream.Event, error) {
 func onlyWaiting(s *eventstream.Stream) (*eventstream.Event, error) {
 	var waiting []*eventstream.Event
 	for e := range s.ByStatus(eventstream.Inprocess) {
-		if e.Waiting() {
+		if e.Waiting() && !isBatch(e) {
 			waiting = append(waiting, e)
 		}
 	}
 	if len(waiting) == 0 {
-		waiting = slices.Collect(s.ByStatus(eventstream.Init))
+		waiting = slices.DeleteFunc(slices.Collect(s.ByStatus(eventstream.Init)), isBatch)
 	}
 	switch len(waiting) {
 	case 0:
@@ -109,14 +118,32 @@ func (p *Processor) steer(ctx context.Context, name, at string, f func(*eventstr
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	_, err := p.edit(ctx, name, func(s *eventstream.Stream) error {
-		e, err := eventAt(s, at)
+	doc, local, err := addressed(name, at)
+	if err != nil {
+		return err
+	}
+	_, err = p.edit(ctx, doc, func(s *eventstream.Stream) error {
+		e, err := eventAt(s, local)
 		if err != nil {
 			return fmt.Errorf("run %q: %w", name, err)
 		}
 		return f(s, e)
 	})
 	return err
+}
+
+// readAt reads the document that an address leads into.
+func (p *Processor) readAt(ctx context.Context, name, at string) (snapshot *scope.Snapshot, doc, local string, err error) {
+	if snapshot, err = p.Read(ctx, name); err != nil {
+		return nil, "", "", err
+	}
+	doc, local, err = addressed(name, at)
+	if err == nil && doc != name {
+		if snapshot, err = p.read(ctx, doc, snapshot.Stream.Run()); errors.Is(err, ErrNoRun) {
+			err = noChild(name, doc, err)
+		}
+	}
+	return snapshot, doc, local, err
 }
 
 // eventAt finds the event that stands for a run, a thread or itself.
@@ -146,14 +173,18 @@ func (p *Processor) Pause(ctx context.Context, name, at, by, reason string) erro
 // Resume ends a pause. What could have run out meanwhile gets the time of the
 // pause back.
 func (p *Processor) Resume(ctx context.Context, name, at string) error {
+	doc, _, err := addressed(name, at)
+	if err != nil {
+		return err
+	}
 	var bells []bus.Doorbell
-	err := p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
+	err = p.steer(ctx, name, at, func(s *eventstream.Stream, e *eventstream.Event) error {
 		err := s.Resume(unlessRun(at, e))
-		bells = bellsOf(name, s, p.scope.Now())
+		bells = bellsOf(doc, s, p.scope.Now())
 		return err
 	})
 	if err == nil {
-		p.wake(ctx, name, bells)
+		p.wake(ctx, doc, bells)
 	}
 	return err
 }
@@ -209,9 +240,9 @@ type RetryOptions struct {
 
 // Retry lets a run go on from where it failed: what failed or was canceled runs
 // again, finished branches keep their results, and the aggregators above are made
-// anew. It returns the ids of the events that run again.
-// eventstream.ErrNothingToReopen if there is nothing, store.ErrTooLarge for an
-// input over [MaxPayload].
+// anew. It returns the ids of the events that run again, as far as can be told
+// before they do. eventstream.ErrNothingToReopen if there is nothing,
+// store.ErrTooLarge for an input over [MaxPayload].
 func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]string, error) {
 	if o == nil {
 		o = &RetryOptions{}
@@ -229,25 +260,55 @@ func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]
 	if err != nil {
 		return nil, fmt.Errorf("retry run %q: %w", name, err)
 	}
-	var ids []string
+	for _, at := range []string{o.Below, o.From} {
+		if _, _, err := addressed(name, at); err != nil {
+			return nil, err
+		}
+	}
+	a := again{Below: o.Below, From: o.From, By: o.By}
+	a.setInput(input)
+	ids, err := p.retry(ctx, name, snapshot.Stream, a)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", name, err)
+	}
+	return ids, nil
+}
+
+func (p *Processor) retry(ctx context.Context, name string, s *eventstream.Stream, a again) (ids []string, err error) {
+	var failing map[string]bool
+	isWide := hasBatches(s)
+	if isWide {
+		if ids, err = p.foresee(ctx, name, s.Run(), a); err != nil {
+			return nil, err
+		}
+		if failing, err = p.failing(ctx, name, s); err != nil {
+			return nil, err
+		}
+	}
+	var picks []string
 	var bells []bus.Doorbell
 	err = p.editAnywhere(ctx, name, func(s *eventstream.Stream) error {
-		ids, bells = nil, nil
-		reopen, err := o.resolve(s, input)
-		if err != nil {
-			return fmt.Errorf("run %q: %w", name, err)
-		}
-		picks, err := s.Reopen(reopen)
-		for _, e := range picks {
-			ids, bells = append(ids, e.ID()), append(bells, bellOf(name, e))
+		picks, bells = nil, nil
+		events, err := a.apply(s, failing)
+		for _, e := range events {
+			picks, bells = append(picks, e.ID()), append(bells, bellOf(name, e))
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		p.wake(ctx, name, bells)
 	}
-	p.wake(ctx, name, bells)
-	return ids, nil
+	if isWide {
+		return ids, err
+	}
+	return picks, err
+}
+
+func hasBatches(s *eventstream.Stream) bool {
+	for range s.Batches() {
+		return true
+	}
+	return false
 }
 
 // editAnywhere edits a run where it lies; one in the archive comes back.
@@ -268,20 +329,6 @@ func (p *Processor) editAnywhere(ctx context.Context, name string, f func(*event
 			return err
 		}
 	}
-}
-
-func (o *RetryOptions) resolve(s *eventstream.Stream, input *eventstream.Payload) (*eventstream.ReopenOptions, error) {
-	reopen := &eventstream.ReopenOptions{Input: input, By: o.By}
-	var err error
-	if o.Below != "" {
-		if reopen.Below, err = eventAt(s, o.Below); err != nil {
-			return nil, err
-		}
-	}
-	if o.From != "" {
-		reopen.From, err = eventAt(s, o.From)
-	}
-	return reopen, err
 }
 
 // PauseAll stops all claims of our workers in the container, until ResumeAll:

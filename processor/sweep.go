@@ -78,9 +78,13 @@ func (w *worker) noticeSteer(name string) {
 // sweepOnce looks at every open run: events of workers that are dead go back to
 // init, timeouts are enforced, runs past their deadline end.
 func (p *Processor) sweepOnce(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) error {
-	streams, err := p.openStreams(ctx, seen, notice)
-	if err != nil || len(streams) == 0 {
+	streams, docs, err := p.openStreams(ctx, seen, notice)
+	if err != nil {
 		return err
+	}
+	p.sweepChildren(ctx, docs)
+	if len(streams) == 0 {
+		return nil
 	}
 	// The workers are looked at after the streams: one that registered later has
 	// nothing in what was read.
@@ -101,24 +105,25 @@ func (p *Processor) sweepOnce(ctx context.Context, seen *sightings, notice func(
 // those that ended long ago to the archive. notice is told of each run whose
 // metadata are ours. What has not been written since the last sweep is not read
 // again.
-func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, error) {
-	streams := map[string]*eventstream.Stream{}
+func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, documents, error) {
+	streams, docs := map[string]*eventstream.Stream{}, documents{}
 	seen.begin()
 	for blob, err := range p.scope.Store().List(ctx, streamPrefix) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		name, ok := nameOf(blob.Name)
+		name, ok := documentOf(blob.Name)
 		summary, known := eventstream.ParseSummary(blob.Metadata)
 		if ok && known {
 			notice(name, summary)
 			seen.look(name, blob)
+			docs.add(name, summary, blob.Metadata[metaPurging] != "")
 		}
 		switch {
 		case !ok || blob.Metadata[metaPurging] != "":
 			continue
-		case known && archivable(summary, p.scope.Now()):
-			if err := p.archive(ctx, name); err != nil {
+		case known && name == runNameOf(name) && archivable(summary, p.scope.Now()):
+			if err := p.archive(ctx, name, summary.Run); err != nil {
 				p.log.WarnContext(ctx, "archive", "stream", name, "err", err)
 			}
 			continue
@@ -129,17 +134,17 @@ func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice fun
 			streams[name] = s
 			continue
 		}
-		snapshot, err := p.Read(ctx, name)
+		snapshot, err := p.read(ctx, name, summary.Run)
 		switch {
 		case errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrMalformed):
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		default:
 			streams[name] = snapshot.Stream
 			seen.keep(name, snapshot)
 		}
 	}
-	return streams, nil
+	return streams, docs, nil
 }
 
 func (p *Processor) needsSweep(s eventstream.Summary) bool {

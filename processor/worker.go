@@ -134,6 +134,7 @@ type worker struct {
 	pauseAfter int64             // claims made by then
 	claimed    atomic.Int64      // claims made
 	rest       rests             // of dispatch: streams that promised work and had none
+	turns      turns             // of dispatch: when runs had their turn
 	glances    map[string]glance // of dispatch: what was last seen of streams with handlers of ours
 
 	handlers sync.WaitGroup
@@ -329,7 +330,7 @@ func (w *worker) listen(ctx context.Context) {
 // that no stream can have is passed over.
 func (w *worker) hear(bell bus.Doorbell) {
 	switch {
-	case CheckName(bell.Stream) != nil:
+	case !isDocument(bell.Stream):
 	case bell.Step == "":
 		w.looks.add(bell.Stream)
 	default:

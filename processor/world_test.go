@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"testing"
 
@@ -46,6 +47,9 @@ func (w *world) process(o *processor.Options) *process { return w.processOn(w.st
 func (w *world) processOn(st store.Store, o *processor.Options) *process {
 	sc := scope.New(st, nil)
 	p := &process{Processor: processor.New(sc, o), w: w, scope: sc, stop: func() {}}
+	if strings.HasPrefix(w.t.Name(), wideTests) {
+		p.SetWide(wideBranches, 1<<20)
+	}
 	w.t.Cleanup(p.end)
 	return p
 }
