@@ -226,6 +226,9 @@ func (p *Processor) foreseeChild(ctx context.Context, doc, run string, e *events
 		return itself, nil
 	}
 	ids, err := p.foresee(ctx, childOf(doc, e.ID()), run, inChild)
+	if errors.Is(err, ErrNoEvent) {
+		return nil, fmt.Errorf("below %s: %w", itself[0], err)
+	}
 	isNamed := inChild.Below != "" || inChild.From != ""
 	if !isNamed && (errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrNothingToReopen)) {
 		return itself, nil // its child was never made, or had nothing to do with it

@@ -43,9 +43,9 @@ func (c *census) begin(notice func(string, eventstream.Summary)) func(string, ev
 	}
 	c.began = time.Now()
 	c.zero()
-	return func(name string, s eventstream.Summary) {
-		c.count(s)
-		notice(name, s)
+	return func(doc string, s eventstream.Summary) {
+		c.count(doc, s)
+		notice(doc, s)
 	}
 }
 
@@ -58,11 +58,14 @@ func (c *census) zero() {
 	}
 }
 
-func (c *census) count(s eventstream.Summary) {
+// count counts a document that is open. Child streams are no runs.
+func (c *census) count(doc string, s eventstream.Summary) {
 	if s.Status.Final() {
 		return
 	}
-	c.runs[s.Pipeline]++
+	if doc == runNameOf(doc) {
+		c.runs[s.Pipeline]++
+	}
 	waiting := s.Total - s.Done
 	for state, steps := range map[string]map[string]int{stateReady: s.Ready, stateRunning: s.Running} {
 		for step, n := range steps {

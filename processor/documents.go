@@ -3,6 +3,7 @@ package processor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -27,6 +28,29 @@ func (p *Processor) Document(ctx context.Context, name string) (*Document, error
 		return nil, err
 	}
 	return &Document{snapshot, p, name}, nil
+}
+
+// Event returns an event of a run by its address, and the document that it is in.
+// ErrNoRun if there is no such run, ErrNoEvent if it has no such event.
+func (p *Processor) Event(ctx context.Context, name, at string) (*Document, *eventstream.Event, error) {
+	snapshot, doc, local, err := p.readAt(ctx, name, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := snapshot.Stream.Event(local)
+	if e == nil {
+		return nil, nil, fmt.Errorf("run %q: %w: %q", name, ErrNoEvent, at)
+	}
+	return &Document{snapshot, p, doc}, e, nil
+}
+
+// Summary sums up the document, and that of a run with its child streams.
+func (d *Document) Summary(ctx context.Context) (eventstream.Summary, error) {
+	sum := d.Stream.Summary()
+	if d.IsChild() {
+		return sum, nil
+	}
+	return d.p.withChildren(ctx, d.name, sum)
 }
 
 // Address is how users address an event of the document, by its id. The root of a

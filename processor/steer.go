@@ -125,7 +125,7 @@ func (p *Processor) steer(ctx context.Context, name, at string, f func(*eventstr
 	_, err = p.edit(ctx, doc, func(s *eventstream.Stream) error {
 		e, err := eventAt(s, local)
 		if err != nil {
-			return fmt.Errorf("run %q: %w", name, err)
+			return fmt.Errorf("run %q: %w", doc, err)
 		}
 		return f(s, e)
 	})

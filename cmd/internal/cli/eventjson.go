@@ -5,17 +5,19 @@ import (
 	"strings"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
 )
 
 // eventJSON is an event as show and query give it: first what every event has,
-// then its other attributes under their names, then what it contains.
-func eventJSON(e *eventstream.Event) object {
+// then its other attributes under their names, then what it contains. Its id, and
+// those around it, are addresses in the run.
+func eventJSON(d *processor.Document, e *eventstream.Event) object {
 	o := object{
-		{"id", e.ID()},
+		{"id", d.Address(e.ID())},
 		{"name", e.Name()},
 		{"status", e.Status().String()},
-		{"prev", e.Attr("prev")},
-		{"next", nextIDs(e)},
+		{"prev", prevAddress(d, e)},
+		{"next", nextAddresses(d, e)},
 		{"key", e.Key()},
 		{"attempt", e.Attempt()},
 		{"failures", e.Failures()},
@@ -38,13 +40,20 @@ func attributeName(name string) string {
 	return name
 }
 
-// nextIDs are the successors as the document has them, those of a superseded
+func prevAddress(d *processor.Document, e *eventstream.Event) string {
+	if prev := e.Attr("prev"); prev != "" {
+		return d.Address(prev)
+	}
+	return ""
+}
+
+// nextAddresses are the successors as the document has them, those of a superseded
 // event too.
-func nextIDs(e *eventstream.Event) []string {
+func nextAddresses(d *processor.Document, e *eventstream.Event) []string {
 	ids := []string{}
 	for id := range strings.SplitSeq(e.Attr("next"), "|") {
 		if id = strings.TrimSpace(id); id != "" {
-			ids = append(ids, id)
+			ids = append(ids, d.Address(id))
 		}
 	}
 	return ids

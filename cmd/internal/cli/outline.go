@@ -26,7 +26,8 @@ type sign struct {
 
 // outlineOf is the outline of the live events of a stream.
 func outlineOf(name string, s *eventstream.Stream) []line {
-	o := &outline{lines: []line{headLine(name, s)}, signs: map[*eventstream.Event]sign{}}
+	p := s.Progress()
+	o := &outline{lines: []line{headLine(name, s, p.Done(), p.Total)}, signs: map[*eventstream.Event]sign{}}
 	if root := s.Root(); root != nil {
 		o.thread(root, 1)
 	}

@@ -22,7 +22,11 @@ func (a *app) newQuery() *cobra.Command {
 		Short: "Print the events of a run that an XPath expression selects",
 		Long: `Print the events of a run that an XPath 1.0 expression selects, those that a retry
 replaced included. A relative path starts at the root element, and $NAME stands
-for the text that --var gives it. What is no event is printed as text.`,
+for the text that --var gives it. What is no event is printed as text.
+
+The expression is evaluated in each document of the run: its own, and those of child
+streams, which have the branches of a wide split. A number or a text is a line for
+each of them.`,
 		Args: cobra.ExactArgs(2),
 	}
 	formatFlag(cmd, &format, "json", "xml")
@@ -33,15 +37,7 @@ for the text that --var gives it. What is no event is printed as text.`,
 			return queryError(err)
 		}
 		return a.withRuns(ctx, func(p *processor.Processor) error {
-			snapshot, err := p.Read(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			value, err := expr.Evaluate(ctx, snapshot.Stream, queryVars(vars), nil)
-			if err != nil {
-				return queryError(err)
-			}
-			return a.showValue(value, format)
+			return a.queryRun(ctx, p, args[0], expr, queryVars(vars), format)
 		})
 	})
 	return cmd
@@ -65,27 +61,51 @@ func queryVars(p pairs) xpath.Vars {
 	return vars
 }
 
-func (a *app) showValue(v xpath.Value, format choice) error {
-	switch {
-	case v.Kind != xpath.NodeSet:
-		_, err := fmt.Fprintln(a.stdout, v)
-		return err
-	case format.value == "xml":
-		return a.showNodesXML(v.Nodes)
-	}
+// queryRun evaluates an expression in each document of a run, in the order of its
+// tree. All events that it selects are one list; other values have a line each.
+func (a *app) queryRun(ctx context.Context, p *processor.Processor, name string, expr *xpath.Expr, vars xpath.Vars, format choice) error {
 	array := newJSONArray(a.stdout)
-	for _, n := range v.Nodes {
-		if err := array.add(nodeJSON(n)); err != nil {
+	hasNodes := false
+	for d, err := range p.Documents(ctx, name) {
+		if err != nil {
 			return err
 		}
+		value, err := expr.Evaluate(ctx, d.Stream, vars, nil)
+		if err != nil {
+			return queryError(err)
+		}
+		switch {
+		case value.Kind != xpath.NodeSet:
+			_, err = fmt.Fprintln(a.stdout, value)
+		case format.value == "xml":
+			err = a.showNodesXML(value.Nodes)
+		default:
+			hasNodes = true
+			err = addNodes(array, d, value.Nodes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !hasNodes {
+		return nil
 	}
 	return array.end("")
 }
 
+func addNodes(array *jsonArray, d *processor.Document, nodes []xpath.Node) error {
+	for _, n := range nodes {
+		if err := array.add(nodeJSON(d, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // nodeJSON is an event as show gives it, and any other node as its text.
-func nodeJSON(n xpath.Node) any {
+func nodeJSON(d *processor.Document, n xpath.Node) any {
 	if e := n.Event(); e != nil {
-		return eventJSON(e)
+		return eventJSON(d, e)
 	}
 	return n.Value()
 }

@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
 )
 
 // shownPayload is how much of a payload is shown, in bytes.
 const shownPayload = 1 << 10
 
 // showEvent writes one event with what it contains.
-func (t *tree) showEvent(e *eventstream.Event) error {
-	t.put(eventLine(e, 0))
+func (t *tree) showEvent(d *processor.Document, e *eventstream.Event) error {
+	t.put(eventLineAs(d.Address(e.ID()), e, 0))
 	t.payload("input", e.Input)
 	t.payload("output", e.Output)
 	if cursor := e.Cursor(); cursor != nil {

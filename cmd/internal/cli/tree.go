@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
 )
 
 // tree writes a run for people: the events of a thread one below the other, its
@@ -19,30 +21,67 @@ type tree struct {
 
 func newTree(w io.Writer, coloured bool) *tree { return &tree{bufio.NewWriter(w), coloured} }
 
-func (t *tree) write(name string, s *eventstream.Stream) error {
-	t.put(headLine(name, s))
-	t.limits(s)
-	followers := followersOf(s)
+// leaf is one event to be shown, in its document.
+type leaf struct {
+	doc   *branchDocument
+	e     *eventstream.Event
+	depth int
+}
+
+// branchDocument is a document with its events by the one they follow.
+type branchDocument struct {
+	*processor.Document
+	followers map[*eventstream.Event][]*eventstream.Event
+}
+
+func newBranchDocument(d *processor.Document) *branchDocument {
+	return &branchDocument{d, followersOf(d.Stream)}
+}
+
+// after are the events that follow one, those of the child stream that a batch
+// event stands for among them.
+func (d *branchDocument) after(ctx context.Context, at leaf) ([]leaf, error) {
+	var list []leaf
+	for _, e := range d.followers[at.e] {
+		depth := at.depth
+		if e.Thread() != at.e.Thread() {
+			depth++
+		}
+		list = append(list, leaf{d, e, depth})
+	}
+	child, err := d.Child(ctx, at.e)
+	if child == nil || err != nil {
+		return list, err
+	}
+	below := newBranchDocument(child)
+	branches, err := below.after(ctx, leaf{below, child.Stream.Root(), at.depth})
+	return append(branches, list...), err
+}
+
+func (t *tree) write(ctx context.Context, name string, d *processor.Document) error {
+	sum, err := d.Summary(ctx)
+	if err != nil {
+		return err
+	}
+	t.put(headLine(name, d.Stream, sum.Done, sum.Total))
+	t.limits(d.Stream)
+	doc := newBranchDocument(d)
 	// The chain of threads may be as deep as it likes, so the walk has a stack of
 	// its own.
-	type place struct {
-		e     *eventstream.Event
-		depth int
-	}
-	var open []place
-	for _, e := range slices.Backward(followers[nil]) {
-		open = append(open, place{e, 1})
+	var open []leaf
+	for _, e := range slices.Backward(doc.followers[nil]) {
+		open = append(open, leaf{doc, e, 1})
 	}
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
-		t.put(eventLine(at.e, at.depth))
-		for _, e := range slices.Backward(followers[at.e]) {
-			depth := at.depth
-			if e.Thread() != at.e.Thread() {
-				depth++
-			}
-			open = append(open, place{e, depth})
+		t.put(eventLineAs(at.doc.Address(at.e.ID()), at.e, at.depth))
+		following, err := at.doc.after(ctx, at)
+		if err != nil {
+			return err
+		}
+		for _, next := range slices.Backward(following) {
+			open = append(open, next)
 		}
 	}
 	return t.w.Flush()
@@ -84,25 +123,27 @@ func (t *tree) put(l line) {
 	t.w.WriteByte('\n')
 }
 
-func headLine(name string, s *eventstream.Stream) line {
+func headLine(name string, s *eventstream.Stream, done, total int) line {
 	l := line{before: name + "  "}
 	l.status, l.withError = s.Status()
 	if s.Attr("paused") != "" {
 		l.after = " (paused)"
 	}
-	p := s.Progress()
 	l.after += fmt.Sprintf("  %d of %d events done  pipeline %s  run %s",
-		p.Done(), p.Total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
+		done, total, dash(printable(s.Attr("pipeline"))), dash(printable(s.Run())))
 	if tags := s.Tags(); tags != nil {
 		l.after += "  tags " + printable(shownTags(tags))
 	}
 	return l
 }
 
-func eventLine(e *eventstream.Event, depth int) line {
+func eventLine(e *eventstream.Event, depth int) line { return eventLineAs(e.ID(), e, depth) }
+
+// eventLineAs is eventLine for an event that has another address than its id.
+func eventLineAs(address string, e *eventstream.Event, depth int) line {
 	l := line{
 		depth:  depth,
-		before: e.ID() + " " + dash(printable(e.Name())) + " ",
+		before: address + " " + dash(printable(e.Name())) + " ",
 		status: e.Status(), withError: e.WithError(),
 		after: inParentheses(eventNotes(e)),
 	}
@@ -142,11 +183,21 @@ func eventNotes(e *eventstream.Event) notes {
 func sharedNotes(e *eventstream.Event) notes {
 	var n notes
 	branches, ok, failed := e.Tally()
-	n.add(e.Waiting(), "waits for someone outside")
+	n.add(e.Waiting() && !e.IsBatch(), "waits for someone outside")
+	n.add(e.IsBatch(), "%s", batchNote(e))
 	n.add(branches > 0, "%d of %d branches done", ok+failed, branches)
 	n.add(failed > 0, "%d failed", failed)
 	n.add(e.Failures() > 0, "failures %d", e.Failures())
 	n.add(e.Attr("paused") != "", "paused")
 	n.add(e.Attr("by") != "", "by %s", e.Attr("by"))
 	return n
+}
+
+// batchNote tells what a batch event stands for.
+func batchNote(e *eventstream.Event) string {
+	branches, _, failed := e.Branches()
+	if failed > 0 {
+		return fmt.Sprintf("%d branches, %d failed", branches, failed)
+	}
+	return fmt.Sprintf("%d branches", branches)
 }
