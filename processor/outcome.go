@@ -75,8 +75,8 @@ func Split(step string, messages ...any) Outcome {
 // SplitSeq is Split for messages that are too many to be had at once: they are read
 // one by one, as soon as the handler has returned and while its context lasts, and
 // however many they are, few of them are in memory at a time. The sequence is
-// gone through once; an error that it yields fails the attempt, and then nothing
-// has happened.
+// gone through once; an error that it yields fails the attempt, or ends it for good
+// if it matches ErrOutcome, and then nothing has happened.
 func SplitSeq(step string, messages iter.Seq2[any, error]) Outcome {
 	return Outcome{kind: outcomeSplit, messages: func(yield func(Branch, error) bool) {
 		for m, err := range messages {

@@ -47,6 +47,8 @@ func (f *file) handler(s *step, settings *Options) processor.Handler {
 			settings: settings,
 		}
 		return s.handle(c.run, f.ending(s))
+	case s.items != nil:
+		return f.itemsHandler(s, settings)
 	case s.jq != nil:
 		return s.handle(s.jq.run, f.ending(s))
 	}
@@ -76,18 +78,22 @@ func (s *step) handle(work work, end ending) processor.Handler {
 
 func (s *step) attempt(ctx context.Context, t *processor.Task, work work, end ending) (processor.Outcome, error) {
 	m := &message{task: t, which: s.results.text, ndjson: s.stdin.text == "ndjson"}
-	if s.input != nil {
-		shaped, err := s.input.run(ctx, m)
-		if err != nil {
-			return processor.Outcome{}, err
-		}
-		m.shaped = shaped
+	if err := s.shape(ctx, m); err != nil {
+		return processor.Outcome{}, err
 	}
 	output, err := work(ctx, m)
 	if err != nil {
 		return processor.Outcome{}, err
 	}
 	return end(output)
+}
+
+// shape lets the input expression of the step, if it has one, make its message.
+func (s *step) shape(ctx context.Context, m *message) (err error) {
+	if s.input != nil {
+		m.shaped, err = s.input.run(ctx, m)
+	}
+	return err
 }
 
 // ending is what comes after a step, as the file says it.

@@ -10,9 +10,10 @@ import (
 
 // misplaced are the keys that do not go with a kind of step.
 var misplaced = map[string][]string{
-	"http": {"stdin"},
-	"jq":   {"stdin"},
-	"wait": {"input", "results", "stdin", "output", "next", "split", "timeout", "concurrency"},
+	"http":  {"stdin"},
+	"jq":    {"stdin"},
+	"items": {"stdin", "output", "next"},
+	"wait":  {"input", "results", "stdin", "output", "next", "split", "timeout", "concurrency"},
 }
 
 // checkKind reports a step that does not do exactly one thing. An unknown key
@@ -44,6 +45,9 @@ func (s *step) checkKeys() {
 	}
 	if s.stdin.text == "ndjson" {
 		s.exclude("input", "stdin: ndjson")
+	}
+	if s.items != nil && !s.has("split") && !s.has("next") {
+		s.r.add(s.keys["items"], "items needs split: each item is the message of a branch")
 	}
 	if s.http != nil && s.timeout > 0 && s.http.timeout > s.timeout {
 		s.r.add(s.http.timeoutAt, "timeout of the request, %s, is longer than that of the step, %s", s.http.timeout, s.timeout)

@@ -21,12 +21,14 @@
 //
 // # What a step does
 //
-// A step is one of exec, http, jq and wait.
+// A step is one of exec, http, jq, items and wait.
 //
 //	exec     a program and its arguments, each a template: {{.Input}},
 //	         {{.Input.city}}, {{.Event}}, {{.Stream}}, {{.Run}}, {{.Attempt}}, {{.Key}}
 //	http     {url, headers, timeout}: a server that the message is posted to
 //	jq       an expression with one result; no result is null
+//	items    {file: orders.csv, format: csv}: a file with the messages of the step's
+//	         split; see below
 //	wait     {timeout: 24h}: someone outside completes the event; it is the last of
 //	         its branch. To go on after it, split to it with a join.
 //
@@ -76,6 +78,26 @@
 //	{"abort": "REASON"}
 //
 // Everything but messages, branches or step may be left out.
+//
+// # Items from a file
+//
+//	items: {file: "{{.Input.file}}"}
+//	split: {to: Order, join: Sum}
+//
+// Each item is the message of one branch, or with batch: N an array of so many. The
+// file is a template like the arguments of a program, relative to the folder of the
+// pipeline file; it is read by the worker that runs the step, one item at a time,
+// so that it may be larger than memory. The format is told by its name, or given:
+//
+//	ndjson  .ndjson, .jsonl: a JSON value on each line; blank lines count for nothing
+//	csv     .csv: rows below a row of names. Each is an object of texts; a quoted field
+//	        may have commas, quotes written "" and line breaks
+//	json    .json: one array
+//
+// Files are UTF-8, with or without a byte order mark, with LF or CRLF. One that is
+// missing, or has a mistake anywhere, aborts the event before any branch has begun;
+// the error has the line. A line of ndjson may have as many bytes as the output of
+// a program.
 //
 // # Programs
 //

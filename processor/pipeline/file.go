@@ -30,10 +30,11 @@ type step struct {
 
 	name word
 
-	exec []*argument
-	http *request
-	jq   *query
-	wait time.Duration
+	exec  []*argument
+	http  *request
+	jq    *query
+	items *items
+	wait  time.Duration
 
 	input   *query
 	results word
@@ -63,7 +64,7 @@ type split struct {
 }
 
 // kinds are the keys that say what a step does; each step has one of them.
-var kinds = []string{"exec", "http", "jq", "wait"}
+var kinds = []string{"exec", "http", "jq", "items", "wait"}
 
 // file reads a pipeline file. What it returns is good for something only if
 // nothing was reported.
@@ -125,6 +126,7 @@ func (s *step) fields() []field {
 		{"exec", func(v value) { s.exec = v.arguments() }},
 		{"http", s.readHTTP},
 		{"jq", func(v value) { s.jq = v.query() }},
+		{"items", s.readItems},
 		{"wait", s.readWait},
 		{"input", func(v value) { s.input = v.query() }},
 		{"results", func(v value) { s.results = v.choice("all", "errors", "none") }},

@@ -101,6 +101,7 @@ var inner = map[string]string{
 	"attempts": "retry", "backoff": "retry", "max": "retry",
 	"url": "http", "headers": "http",
 	"worker": "concurrency", "run": "concurrency",
+	"file": "items", "format": "items",
 }
 
 // instead says what to do about an unknown key.
