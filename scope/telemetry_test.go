@@ -76,7 +76,7 @@ func TestScope_Metrics(t *testing.T) {
 			"acquires": fmt.Sprint(stats.Acquires, " {request}"), "refused": fmt.Sprint(stats.Refused, " {request}"),
 			"renewals": fmt.Sprint(stats.Renewals, " {request}"), "reruns": "0 {batch}", "bypassed": "0 {upload}",
 			"unknown": "0 {upload}", "unsettled": "0 {upload}", "batch": "1 of 2 {edit}",
-			"acquire.polls": "3 of …", "acquire.wait": "3 of 12.0…", "hold": "3 of 18 s",
+			"acquire.polls": "3 of …", "acquire.wait": "3 of 12.0…", "hold": "3 of 18…",
 		}
 		for _, name := range slices.Sorted(maps.Keys(want)) {
 			begin, open := strings.CutSuffix(want[name], "…")

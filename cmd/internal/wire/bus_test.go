@@ -75,6 +75,8 @@ func hears(t *testing.T, busURL, rings, listens string, want bool) bool {
 	}()
 	defer func() { <-ended }()
 	defer stop()
+	// Doorbells of the test before may still be on their way.
+	theirs, ours := "theirs of "+t.Name(), "ours of "+t.Name()
 	// The listener rings itself until it hears, so that it is known to listen; a
 	// doorbell that came before is heard before.
 	self := time.NewTicker(10 * time.Millisecond)
@@ -84,17 +86,17 @@ func hears(t *testing.T, busURL, rings, listens string, want bool) bool {
 	for selfHeard := 0; selfHeard < 2 || want && !foreign; {
 		select {
 		case <-self.C:
-			if err := ringer.Ring(ctx, bus.Doorbell{Stream: "theirs", Step: "S"}); err != nil {
+			if err := ringer.Ring(ctx, bus.Doorbell{Stream: theirs, Step: "S"}); err != nil {
 				t.Fatal(err)
 			}
-			if err := listener.Ring(ctx, bus.Doorbell{Stream: "ours", Step: "S"}); err != nil {
+			if err := listener.Ring(ctx, bus.Doorbell{Stream: ours, Step: "S"}); err != nil {
 				t.Fatal(err)
 			}
 		case stream := <-heard:
-			if stream == "ours" {
+			if stream == ours {
 				selfHeard++
 			}
-			foreign = foreign || stream == "theirs"
+			foreign = foreign || stream == theirs
 		case <-patience:
 			return foreign
 		}
