@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testscript.RunMain(m, map[string]func() int{"leasestream": run}))
+	testscript.Main(m, map[string]func(){"leasestream": main})
 }
 
 func TestScripts(t *testing.T) {
