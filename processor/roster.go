@@ -59,8 +59,8 @@ func (r *Roster) Unserved(run RunInfo) *Unserved {
 
 // HasReady reports whether events of the run are ready for a worker: only then
 // there is something to ask a [Roster].
-func (r RunInfo) HasReady() bool {
-	return r.Unreadable == nil && !r.Status.Final() && !r.Paused && r.Definition != "" && len(r.Ready) > 0
+func (i RunInfo) HasReady() bool {
+	return i.Unreadable == nil && !i.Status.Final() && !i.Paused && i.Definition != "" && len(i.Ready) > 0
 }
 
 func (r *Roster) serves(run RunInfo, step string) bool {
