@@ -48,6 +48,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Bus carries doorbells to workers of other processes; nil: they poll.
 	Bus bus.Bus
+	// Wide is how many branches of a split one document takes; a split into more is
+	// spread over child streams. 0 means 1,000; a negative one never spreads, and
+	// makes every commit write all branches.
+	Wide int
 	// TracerProvider takes a trace for each run, with a span for each attempt; nil:
 	// none, at no cost. The trace goes on over processes, and into what handlers
 	// call, by the context of the handler.
@@ -68,6 +72,7 @@ func New(sc *scope.Scope, o *Options) *Processor {
 	}
 	if o != nil {
 		p.bus = o.Bus
+		p.wide = wideAt(o.Wide)
 		p.tracer, p.meters = newTracer(o.TracerProvider), newMeters(o.MeterProvider, p.log)
 	}
 	p.ringer = newRinger(p.bus, p.log)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 	"time"
 
@@ -22,6 +23,17 @@ type wideLimits struct {
 }
 
 var defaultWideLimits = wideLimits{branches: 1000, bytes: 1 << 20}
+
+// wideAt are the limits for a number of branches, as in [Options].
+func wideAt(branches int) wideLimits {
+	switch {
+	case branches > 0:
+		return wideLimits{branches, defaultWideLimits.bytes}
+	case branches < 0:
+		return wideLimits{math.MaxInt, math.MaxInt}
+	}
+	return defaultWideLimits
+}
 
 // part is a part of a wide split: what its batch event needs.
 type part struct {

@@ -130,3 +130,20 @@ func TestWide_ArchiveAndPurge(t *testing.T) {
 		}
 	})
 }
+
+func TestOptions_Wide(t *testing.T) {
+	for _, c := range []struct{ wide, branches, documents int }{
+		{0, 1000, 1}, {0, 1001, 3}, {4, 4, 1}, {4, 9, 4}, {-1, 1500, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newWorld(t).process(&processor.Options{Wide: c.wide})
+			pl := squares(t, square)
+			p.work(nil, pl)
+			n := c.branches
+			wantEnd(t, p.run(pl, "r", n), eventstream.Completed, false, fmt.Sprint(n*(n+1)*(2*n+1)/6))
+			if got := p.w.blobs("streams/"); len(got) != c.documents {
+				t.Errorf("Wide %d: a split into %d has documents %q, want %d", c.wide, n, got, c.documents)
+			}
+		})
+	}
+}

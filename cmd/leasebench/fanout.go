@@ -24,6 +24,7 @@ type fanoutCommand struct {
 	store                 storeFlag
 	n, workers, processes []int
 	payload               int
+	narrow                bool
 	profiles              string
 }
 
@@ -65,6 +66,7 @@ Lists, as in --n 1000,10000 --processes 1,4, are measured in turns.`,
 	cmd.Flags().IntSliceVar(&f.workers, "workers", []int{64}, "how many `HANDLERS` run at a time in each process")
 	cmd.Flags().IntSliceVar(&f.processes, "processes", []int{1}, "how many `PROCESSES` share the work")
 	cmd.Flags().IntVar(&f.payload, "payload", 64, "`BYTES` of the message of a branch")
+	cmd.Flags().BoolVar(&f.narrow, "narrow", false, "keep each split in one document, however many branches it has")
 	cmd.Flags().StringVar(&f.profiles, "cpuprofiles", "", "`FOLDER` for the CPU profiles of all processes, which go tool pprof adds up")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) }
 	return cmd
@@ -124,7 +126,7 @@ func (f *fanoutCommand) checkRows(rows []*fanoutRow) error {
 // measure runs a shape once.
 func (f *fanoutCommand) measure(ctx context.Context, row *fanoutRow) error {
 	c := fanout.Config{
-		Name: "leasebench-" + uuid.NewString(), N: row.N, Workers: row.Workers, Payload: f.payload, Profiles: f.profiles,
+		Name: "leasebench-" + uuid.NewString(), N: row.N, Workers: row.Workers, Payload: f.payload, Narrow: f.narrow, Profiles: f.profiles,
 	}
 	return f.store.with(func(url string) error {
 		c.Store = url

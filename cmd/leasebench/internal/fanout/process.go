@@ -25,6 +25,7 @@ type Config struct {
 	N       int    // branches
 	Workers int    // handlers that run at a time
 	Payload int    // bytes of the message of a branch, as far as it can be that short
+	Narrow  bool   // keep the split in one document
 	// Profiles is a folder for the CPU profile of each process; "" for none.
 	Profiles string
 }
@@ -70,7 +71,11 @@ func Open(ctx context.Context, c Config) (*Process, error) {
 	}
 	p.store = st
 	p.scope = scope.New(p.meter.Wrap(st), nil)
-	p.runs = processor.New(p.scope, nil)
+	o := &processor.Options{}
+	if c.Narrow {
+		o.Wide = -1
+	}
+	p.runs = processor.New(p.scope, o)
 
 	id := "leasebench-" + uuid.NewString()
 	workCtx, stop := context.WithCancel(ctx)
