@@ -237,3 +237,29 @@ func TestTrace_OnFailure(t *testing.T) {
 		}
 	})
 }
+
+// The branches of a wide split are in child streams, and in the trace all the
+// same, below the splitter.
+func TestTrace_WideSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		exporter := tracetest.NewInMemoryExporter()
+		p := newWorld(t).process(&processor.Options{TracerProvider: sdk.NewTracerProvider(sdk.WithSyncer(exporter))})
+		pl := squares(t, square)
+		p.work(nil, pl)
+		p.run(pl, "r", 1001)
+		synctest.Wait()
+		splitter := spansOf(t, exporter, "r")[spanKey{"00", 1}]
+		branches := 0
+		for _, span := range exporter.GetSpans() {
+			if span.SpanContext.TraceID() != splitter.SpanContext.TraceID() {
+				t.Errorf("span %s is in another trace", span.Name)
+			}
+			if span.Name == "process Square" && span.Parent.SpanID() == splitter.SpanContext.SpanID() {
+				branches++
+			}
+		}
+		if branches != 1001 {
+			t.Errorf("%d branches are below their splitter, want 1001", branches)
+		}
+	})
+}
