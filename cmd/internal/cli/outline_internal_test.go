@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store/memstore"
 )
 
 // run is a stream that a test makes.
@@ -66,15 +71,54 @@ func (r run) abort(id, why string) {
 	r.edit(func() error { return r.Abort(r.Event(id), "", why) })
 }
 
+// newContainer is a container in memory.
+func newContainer(t *testing.T) (*scope.Scope, *processor.Processor) {
+	t.Helper()
+	st := memstore.New(nil)
+	if err := st.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sc := scope.New(st, nil)
+	t.Cleanup(func() { sc.Close() })
+	return sc, processor.New(sc, nil)
+}
+
+// outlined is the outline of the run r.
+func outlined(t *testing.T, p *processor.Processor) []line {
+	t.Helper()
+	d, err := p.Document(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := outlineOf(t.Context(), "r", d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func shownLines(lines []line) string {
+	var text strings.Builder
+	for _, l := range lines {
+		text.WriteString(l.shown(0, false) + "\n")
+	}
+	return text.String()
+}
+
+func (r run) outline() []line {
+	r.t.Helper()
+	sc, p := newContainer(r.t)
+	if _, err := sc.Create(r.t.Context(), processor.BlobOf("r"), r.Stream); err != nil {
+		r.t.Fatal(err)
+	}
+	return outlined(r.t, p)
+}
+
 // wantOutline compares the outline but for its head.
 func (r run) wantOutline(want string) {
 	r.t.Helper()
-	var got strings.Builder
-	for _, l := range outlineOf("r", r.Stream)[1:] {
-		got.WriteString(l.shown(0, false) + "\n")
-	}
-	if got.String() != want {
-		r.t.Errorf("outline is\n%s, want\n%s", got.String(), want)
+	if got := shownLines(r.outline()[1:]); got != want {
+		r.t.Errorf("outline is\n%s, want\n%s", got, want)
 	}
 }
 
@@ -142,7 +186,58 @@ func TestOutline_Wide(t *testing.T) {
 	r.split("00", 50_000, "Work", "Sum")
 	r.claim("500.00")
 	r.complete("700.00")
-	if lines := outlineOf("r", r.Stream); len(lines) != 5 {
+	if lines := r.outline(); len(lines) != 5 {
 		t.Errorf("%d lines, want 5", len(lines))
+	}
+}
+
+// What failed in a child stream of a wide split is open as well.
+func TestOutline_ChildStreams(t *testing.T) {
+	_, p := newContainer(t)
+	work := func(_ context.Context, task *processor.Task) (processor.Outcome, error) {
+		if string(task.Input) == "2400" {
+			return processor.Abort("no such city"), nil
+		}
+		return processor.Complete(nil), nil
+	}
+	many := func(context.Context, *processor.Task) (processor.Outcome, error) {
+		messages := make([]any, 2500)
+		for i := range messages {
+			messages[i] = i
+		}
+		return processor.Split("Work", messages...), nil
+	}
+	pl, err := processor.NewPipeline("p", nil, processor.Step{Name: "Many", Handler: many}, processor.Step{Name: "Work", Handler: work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Start(t.Context(), pl, nil, &processor.StartOptions{Name: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		if err := p.Work(ctx, nil, pl); err != nil {
+			t.Errorf("Work() = %v", err)
+		}
+	})
+	_, err = p.Await(t.Context(), "r", nil)
+	stop()
+	worker.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := outlined(t, p)
+	if head := lines[0].shown(0, false); !strings.Contains(head, "2501 of 2501 events done") {
+		t.Errorf("head = %q, want all events counted", head)
+	}
+	want := `  00 Many completed with errors (2500 of 2500 branches done, 1 failed)
+    01.00 … 02.00 2 × batch completed (1000 branches)
+    03.00 batch completed with errors (500 branches, 1 failed)
+      03.00/01.00 … 03.00/500.00 499 × Work completed
+      03.00/401.00 Work aborted: no such city
+`
+	if got := shownLines(lines[1:]); got != want {
+		t.Errorf("outline is\n%s, want\n%s", got, want)
 	}
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -41,7 +39,7 @@ interrupt this command; its exit code is then 130.`,
 
 // view shows a run as it is now.
 type view interface {
-	show(name string, s *eventstream.Stream) error
+	show(ctx context.Context, name string, d *processor.Document) error
 	close() error
 }
 
@@ -100,11 +98,11 @@ func follow(ctx context.Context, p *processor.Processor, name string, v view) (*
 }
 
 func showNow(ctx context.Context, p *processor.Processor, name string, v view) error {
-	snapshot, err := p.Read(ctx, name)
+	d, err := p.Document(ctx, name)
 	if err != nil {
 		return err
 	}
-	return v.show(name, snapshot.Stream)
+	return v.show(ctx, name, d)
 }
 
 // Nobody reads faster than a few times a second, and a large run must not keep
@@ -130,46 +128,12 @@ type treeView struct {
 	coloured bool
 }
 
-func (v *treeView) show(name string, s *eventstream.Stream) error {
-	return v.screen.draw(outlineOf(name, s), v.coloured)
+func (v *treeView) show(ctx context.Context, name string, d *processor.Document) error {
+	lines, err := outlineOf(ctx, name, d)
+	if err != nil {
+		return err
+	}
+	return v.screen.draw(lines, v.coloured)
 }
 
 func (v *treeView) close() error { return v.screen.close() }
-
-// lineView writes what changes, line by line.
-type lineView struct {
-	w    io.Writer
-	last string
-	told map[string]bool // events that were aborted, and said to be
-}
-
-func (v *lineView) show(name string, s *eventstream.Stream) error {
-	status, withError := s.Status()
-	text := fmt.Sprintf("%s: %s, %s", name, line{status: status, withError: withError}.shown(0, false), counts(s.Summary()))
-	if text == v.last {
-		return nil
-	}
-	v.last = text
-	for e := range s.ByStatus(eventstream.Aborted) {
-		if err := v.aborted(name, e); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(v.w, text)
-	return err
-}
-
-func (v *lineView) aborted(name string, e *eventstream.Event) error {
-	key := fmt.Sprint(e.ID(), " ", e.Attempt())
-	if v.told[key] {
-		return nil
-	}
-	if v.told == nil {
-		v.told = map[string]bool{}
-	}
-	v.told[key] = true
-	_, err := fmt.Fprintf(v.w, "%s: %s\n", name, eventLine(e, 0).shown(0, false))
-	return err
-}
-
-func (*lineView) close() error { return nil }
