@@ -341,7 +341,7 @@ func undisturbed(t *testing.T, pl plot) (want string) {
 
 // sampled says which points are tried: all in the long mode, else a few that
 // change from run to run.
-func sampled() bool { return long() || rand.IntN(12) == 0 }
+func sampled() bool { return long() || rand.IntN(24) == 0 }
 
 // manyPoints is more than any plot has of one kind.
 const manyPoints = 300

@@ -394,7 +394,7 @@ func TestPeers_ShutdownLeavesNoLease(t *testing.T) {
 	}
 }
 
-// Sixty results of a megabyte each.
+// Twenty results of a megabyte each.
 func TestPeers_ManyBigResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newWorld(t).process(nil)
@@ -415,8 +415,8 @@ func TestPeers_ManyBigResults(t *testing.T) {
 			})},
 		)
 		p.work(nil, pl)
-		wantEnd(t, p.run(pl, "r", 60), eventstream.Completed, false, strconv.Itoa(60<<20))
-		if size := p.stream("r").Size(); size > 60_000 {
+		wantEnd(t, p.run(pl, "r", 20), eventstream.Completed, false, strconv.Itoa(20<<20))
+		if size := p.stream("r").Size(); size > 20_000 {
 			t.Errorf("the document has %d bytes", size)
 		}
 	})
