@@ -71,7 +71,10 @@ func TestWorkers_DeadAndForeign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		pl := squares(t, square)
-		cutOff(w, pl)()
+		cut := cutOff(w, pl)
+		time.Sleep(time.Second)
+		cut()
+		time.Sleep(20 * time.Second) // until its lease has run out
 		p := w.process(nil)
 		for name, body := range map[string]string{"workers/x": "not ours", "workers/y.log": "a log", "workers/z.set": "{}"} {
 			if _, err := w.st.Put(t.Context(), name, []byte(body), nil); err != nil {
@@ -79,8 +82,14 @@ func TestWorkers_DeadAndForeign(t *testing.T) {
 			}
 		}
 		got := p.workers()
-		if len(got) != 1 || got[0].ID != "x" || got[0].Alive || got[0].Unreadable == nil {
-			t.Errorf("Workers() = %+v, want x, unreadable", got)
+		if len(got) != 2 {
+			t.Errorf("Workers() = %+v, want the dead one and x", got)
+		}
+		for _, info := range got {
+			foreign := info.ID == "x"
+			if info.Alive || (info.Unreadable != nil) != foreign || info.Serves(pl.Definition(), "Sum") == foreign {
+				t.Errorf("Workers() has %+v, want it dead, and unreadable if it is x", info)
+			}
 		}
 	})
 }
