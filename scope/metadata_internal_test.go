@@ -15,7 +15,7 @@ func TestMetadata_NothingOfTheSummaryStays(t *testing.T) {
 	one := map[string]int{"A": 1}
 	full := eventstream.Summary{
 		Run: "r", Pipeline: "p", Definition: "d", Input: "i", Status: eventstream.Completed, WithError: true,
-		Done: 1, Total: 1, OK: 1, Failed: 1, Ready: one, Running: one, Limits: one,
+		Done: 1, Total: 1, OK: 1, Failed: 1, Batches: 1, BatchesDone: 1, Ready: one, Running: one, Limits: one,
 		Due: now, Deadline: now, Paused: true, Created: now, Updated: now, Tags: map[string]string{"a": "b"},
 	}
 	for i := range reflect.TypeFor[eventstream.Summary]().NumField() {
