@@ -219,10 +219,10 @@ var (
 	attributeRow = regexp.MustCompile("(?m)^\\| `(leasestream\\.[a-z]+)` \\| [^|]+ \\|$")
 )
 
-// wantDocumented compares all that was exported with what docs/telemetry.md says:
+// wantDocumented compares all that was exported with what processor/telemetry.md says:
 // neither may have more than the other.
 func (c *collector) wantDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/telemetry.md")
+	page, err := os.ReadFile("../../processor/telemetry.md")
 	if err != nil {
 		t.Fatal(err)
 	}
