@@ -13,6 +13,8 @@ import (
 type RunInfo struct {
 	Name string
 	eventstream.Summary
+	// ETag of its own document is another one after each edit of that.
+	ETag string
 	// Unreadable says why the document cannot be read; nil if it can.
 	Unreadable error
 }
@@ -108,23 +110,24 @@ func (p *Processor) documents(ctx context.Context, o *ListOptions) iter.Seq2[*st
 func (p *Processor) runInfo(ctx context.Context, name string, blob *store.Info) (RunInfo, error) {
 	if summary, ok := eventstream.ParseSummary(blob.Metadata); ok {
 		summary, err := p.withChildren(ctx, name, summary)
-		return RunInfo{Name: name, Summary: summary}, err
+		return RunInfo{Name: name, Summary: summary, ETag: blob.ETag}, err
 	}
 	snapshot, err := p.Read(ctx, name)
 	if errors.Is(err, eventstream.ErrMalformed) {
-		return RunInfo{Name: name, Summary: eventstream.Summary{Updated: blob.LastModified}, Unreadable: err}, nil
+		return RunInfo{Name: name, Summary: eventstream.Summary{Updated: blob.LastModified}, ETag: blob.ETag, Unreadable: err}, nil
 	}
 	if err != nil {
 		return RunInfo{}, err
 	}
 	info := infoOf(name, blob, snapshot.Stream)
+	info.ETag = snapshot.ETag
 	info.Summary, err = p.withChildren(ctx, name, info.Summary)
 	return info, err
 }
 
 // infoOf is what the document itself tells, but for the time of its last edit.
 func infoOf(name string, blob *store.Info, s *eventstream.Stream) RunInfo {
-	info := RunInfo{Name: name, Summary: s.Summary()}
+	info := RunInfo{Name: name, Summary: s.Summary(), ETag: blob.ETag}
 	info.Updated = blob.LastModified
 	if cached, ok := eventstream.ParseSummary(blob.Metadata); ok {
 		info.Updated = cached.Updated

@@ -39,15 +39,6 @@ type member struct {
 	value any
 }
 
-func (o object) has(name string) bool {
-	for _, m := range o {
-		if m.name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // MarshalJSON implements [json.Marshaler].
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
