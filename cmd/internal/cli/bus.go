@@ -39,15 +39,22 @@ func (b *busFlags) readToken() error {
 	if b.tokenFile == "" {
 		return usagef("a bus over HTTP needs a token that all who ring share: write 32 random characters into a file and name it by --bus-token-file")
 	}
-	data, err := os.ReadFile(b.tokenFile)
+	var err error
+	b.token, err = tokenIn("--bus-token-file", b.tokenFile)
+	return err
+}
+
+// tokenIn reads the token in the file that a flag names.
+func tokenIn(flag, file string) (string, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
-		return &exitError{codeUsage, fmt.Errorf("--bus-token-file: %w", err)}
+		return "", &exitError{codeUsage, fmt.Errorf("%s: %w", flag, err)}
 	}
-	b.token = strings.TrimSpace(string(data))
-	if len(b.token) < minToken {
-		return usagef("--bus-token-file: the token in %s has %d characters; want %d or more", b.tokenFile, len(b.token), minToken)
+	token := strings.TrimSpace(string(data))
+	if len(token) < minToken {
+		return "", usagef("%s: the token in %s has %d characters; want %d or more", flag, file, len(token), minToken)
 	}
-	return nil
+	return token, nil
 }
 
 // open opens the bus; nil for none. mute: it only rings.

@@ -31,7 +31,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (a *app) root() *cobra.Command {
 	root := a.group("leasestream", "Run business processes with nothing but a storage account",
 		a.newRun(), a.newEach(), a.newStart(), a.newWork(),
-		a.newLs(), a.newShow(), a.newWatch(), a.newQuery(),
+		a.newLs(), a.newShow(), a.newWatch(), a.newServe(), a.newQuery(),
 		a.newCancel(), a.newAbort(), a.newComplete(),
 		a.newPause(), a.newResume(), a.newRetry(), a.newSkip(), a.newLimit(), a.newPurge(),
 		a.newWorker(),
