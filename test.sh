@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings what the tests need and runs every check. Needs Go, Node with npm, and
-# xmllint (Debian: libxml2-utils).
+# Brings what the tests need and runs every check. Needs Go, Node with npm, xmllint
+# (Debian: libxml2-utils) and Chromium (Debian: chromium).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -16,6 +16,7 @@ same() {
 step 'Azurite, by the lock file'
 npm ci --prefix internal/azurite --no-audit --no-fund --loglevel=error
 command -v xmllint >/dev/null || { echo 'xmllint is missing: apt-get install libxml2-utils'; exit 1; }
+command -v chromium chromium-browser google-chrome >/dev/null || { echo 'Chromium is missing: apt-get install chromium'; exit 1; }
 
 step 'format, modules, vet, modernise, staticcheck'
 same gofmt -l .
