@@ -41,6 +41,7 @@ steps:
 // A run whose process is killed again and again, at any moment, ends with the right
 // result: no branch is lost or counted twice, no aggregator is there twice.
 func TestRun_KilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	kills := 20
 	if os.Getenv("LEASESTREAM_LONG") != "" {
 		kills = 200
@@ -73,6 +74,7 @@ func TestRun_KilledAgainAndAgain(t *testing.T) {
 // Three workers share a run, and again and again one of them is killed and another
 // begins: the end is the same, and comes by itself.
 func TestWork_Storm(t *testing.T) {
+	t.Parallel()
 	kills := 10
 	if os.Getenv("LEASESTREAM_LONG") != "" {
 		kills = 100
@@ -210,6 +212,7 @@ func TestWork_StoppedPastItsLease(t *testing.T) {
 // The events of a worker that is killed run at once in another process of the same
 // host: nobody waits for its lease to run out.
 func TestWork_KilledBesideAnother(t *testing.T) {
+	t.Parallel()
 	f := newFolder(t, attempts)
 	first := f.start("work", "pipeline.yaml", "--workers", "1")
 	first.until(`msg="worker started"`)
@@ -244,6 +247,7 @@ steps:
 func TestSteer_ByEditingTheDocument(t *testing.T) {
 	for status, want := range map[string]string{"canceled": "canceled", "aborted": "aborted", "completed": "completed"} {
 		t.Run(status, func(t *testing.T) {
+			t.Parallel()
 			f := newFolder(t, family)
 			w := f.start("work", "pipeline.yaml")
 			w.until(`msg="worker started"`)
