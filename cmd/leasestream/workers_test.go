@@ -139,7 +139,7 @@ func TestWorker_Refused(t *testing.T) {
 		{1, `no log in the store: "w1"; one that is started with --ship-logs has`, []string{"worker", "log", "w1"}},
 		{2, `must not end in .set or .log`, []string{"worker", "log", "w1.set"}},
 		{2, `"slots" not set`, []string{"worker", "set", "w1"}},
-		{2, `invalid argument "-1"`, []string{"worker", "set", "w1", "--slots", "-1"}},
+		{2, `"-1"`, []string{"worker", "set", "w1", "--slots", "-1"}},
 		{1, `must not end in .set or .log`, []string{"work", "pipeline.yaml", "--id", "w1.log"}},
 	} {
 		if code, _, stderr := f.run(c.args...); code != c.code || !strings.Contains(stderr, c.want) {
