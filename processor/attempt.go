@@ -118,12 +118,13 @@ func (v *verdict) ending(err error) ending {
 }
 
 // outcomeNames are the kinds of outcome as metrics and spans have them.
-var outcomeNames = [...]string{
+var outcomeNames = [outcomeKinds]string{
 	outcomeComplete: "complete",
 	outcomeNext:     "next",
 	outcomeSplit:    "split",
 	outcomeWait:     "wait",
 	outcomeAbort:    "abort",
+	outcomeReport:   "report",
 }
 
 // outcome is what the verdict does to the event.

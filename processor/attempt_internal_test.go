@@ -6,6 +6,14 @@ import (
 	"testing"
 )
 
+func TestOutcomeKinds_HaveNames(t *testing.T) {
+	for kind, name := range outcomeNames {
+		if name == "" {
+			t.Errorf("outcome kind %d has no name", kind)
+		}
+	}
+}
+
 // What is not traced, measured or logged must cost nothing.
 func TestAttempt_CostsNothingWhenOff(t *testing.T) {
 	p := &Processor{log: slog.New(slog.DiscardHandler)}

@@ -41,6 +41,7 @@ const (
 	outcomeWait
 	outcomeAbort
 	outcomeReport // a batch event ends as its child did
+	outcomeKinds  // how many there are
 )
 
 // Branch is one message of a split, or the one of a Next.
