@@ -68,7 +68,7 @@ func (o *outline) thread(ctx context.Context, d signed, first *eventstream.Event
 // event adds an event and what is below it. A batch event that failed has the
 // branches of its child stream there.
 func (o *outline) event(ctx context.Context, d signed, e *eventstream.Event, depth int) error {
-	o.add(eventLineAs(d.Address(e.ID()), e, depth))
+	o.add(eventLine(d.Address(e.ID()), e, depth))
 	if err := o.branches(ctx, d, e, depth+1); err != nil || !failed(e) {
 		return err
 	}

@@ -13,7 +13,7 @@ const shownPayload = 1 << 10
 
 // showEvent writes one event with what it contains.
 func (t *tree) showEvent(d *processor.Document, e *eventstream.Event) error {
-	t.put(eventLineAs(d.Address(e.ID()), e, 0))
+	t.put(eventLine(d.Address(e.ID()), e, 0))
 	t.payload("input", e.Input)
 	t.payload("output", e.Output)
 	if cursor := e.Cursor(); cursor != nil {

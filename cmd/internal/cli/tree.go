@@ -75,7 +75,7 @@ func (t *tree) write(ctx context.Context, name string, d *processor.Document) er
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
-		t.put(eventLineAs(at.doc.Address(at.e.ID()), at.e, at.depth))
+		t.put(eventLine(at.doc.Address(at.e.ID()), at.e, at.depth))
 		following, err := at.doc.after(ctx, at)
 		if err != nil {
 			return err
@@ -137,10 +137,8 @@ func headLine(name string, s *eventstream.Stream, done, total int) line {
 	return l
 }
 
-func eventLine(e *eventstream.Event, depth int) line { return eventLineAs(e.ID(), e, depth) }
-
-// eventLineAs is eventLine for an event that has another address than its id.
-func eventLineAs(address string, e *eventstream.Event, depth int) line {
+// eventLine is the line of the event with an address.
+func eventLine(address string, e *eventstream.Event, depth int) line {
 	l := line{
 		depth:  depth,
 		before: address + " " + dash(printable(e.Name())) + " ",

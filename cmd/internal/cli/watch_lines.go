@@ -62,7 +62,7 @@ func (v *lineView) event(name string, d *processor.Document, e *eventstream.Even
 	if !v.first(d, e) {
 		return nil
 	}
-	text := eventLineAs(d.Address(e.ID()), e, 0).shown(0, false)
+	text := eventLine(d.Address(e.ID()), e, 0).shown(0, false)
 	_, err := fmt.Fprintf(v.w, "%s: %s\n", name, text)
 	return err
 }
