@@ -80,7 +80,7 @@ func (c *claiming) run(s *eventstream.Stream) error {
 	if err := c.giveBackStrays(s); err != nil {
 		return err
 	}
-	c.limits = s.Limits()
+	c.limits = c.w.limitsOf(c.stream, s.Limits())
 	c.free = c.w.takeSlots()
 	now := c.w.p.scope.Now()
 	for e := range s.Claimable(now, c.w.place(s.Len())) {
@@ -110,8 +110,8 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	if spent && step.OnFailure == "" {
 		return s.Abort(e, "", lastError(e))
 	}
-	if !step.hasRoom(c.limits, s.Running(step.Name)) {
-		return nil // there is none before the stream changes, and then it is found again
+	if !c.hasRoom(s, step) {
+		return nil
 	}
 	if !c.w.reserve(pl, step) {
 		c.full = true

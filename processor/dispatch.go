@@ -243,6 +243,7 @@ type sight struct {
 	names  []string        // of streams with work for this worker
 	due    time.Time       // when the next event falls due; zero: none
 	listed map[string]bool // all that were seen
+	loads  loads           // of the runs with child streams
 	whole  bool            // no error cut it short
 }
 
@@ -251,6 +252,7 @@ type sight struct {
 func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
 	seen := w.examine(ctx, w.blobs(ctx))
 	if seen.whole {
+		w.loads.Store(&seen.loads)
 		w.followMoves(ctx, seen.listed)
 	}
 	return seen.names, seen.due
@@ -259,7 +261,7 @@ func (w *worker) list(ctx context.Context) (names []string, due time.Time) {
 // examine looks for work in streams, after the handlers whose streams were
 // steered, and for the definitions that runs have.
 func (w *worker) examine(ctx context.Context, blobs iter.Seq2[*store.Info, error]) sight {
-	seen := sight{listed: map[string]bool{}}
+	seen, own := sight{listed: map[string]bool{}, loads: loads{}}, w.handled()
 	for blob, err := range blobs {
 		if err != nil {
 			if ctx.Err() == nil {
@@ -273,6 +275,9 @@ func (w *worker) examine(ctx context.Context, blobs iter.Seq2[*store.Info, error
 		}
 		summary, known := eventstream.ParseSummary(blob.Metadata)
 		seen.listed[name] = true
+		if known {
+			seen.loads.add(name, summary, own[name])
+		}
 		w.followSteer(ctx, name, glanceAt(blob))
 		if known && !summary.Status.Final() {
 			w.learn(ctx, summary.Definition)
@@ -332,7 +337,7 @@ func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
 	case !summary.Due.IsZero() && !summary.Due.After(w.p.scope.Now()):
 		return true
 	}
-	return pl.canTake(summary)
+	return pl.canTake(w.together(name, summary))
 }
 
 // followSteer stops handlers whose events were taken away, when somebody steered

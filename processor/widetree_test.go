@@ -276,3 +276,41 @@ func TestWide_RetryFromTheArchive(t *testing.T) {
 		}
 	})
 }
+
+// A limit of the run holds over all of its child streams, whether it stands in the
+// pipeline or was changed while the run goes on.
+func TestWide_Limits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var running, most atomic.Int32
+		pl := pipeline(t,
+			processor.Step{Name: "Split", Handler: numbers(30, "all")},
+			processor.Step{Name: "Work", RunConcurrency: 4, Handler: func(_ context.Context, task *processor.Task) (processor.Outcome, error) {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				time.Sleep(time.Second)
+				return processor.Complete(1), nil
+			}},
+			processor.Step{Name: "Sum", Handler: processor.Aggregate(sum)},
+		)
+		p := w.process(nil)
+		p.work(&processor.WorkOptions{Slots: 20}, pl)
+		p.start(pl, "r", nil)
+		time.Sleep(3500 * time.Millisecond)
+		// One worker knows what it runs itself; until the first listing it does not
+		// know that there are children.
+		if n := most.Load(); n > 4 {
+			t.Errorf("%d branches ran at a time, want 4", n)
+		}
+		if err := p.SetLimit(t.Context(), "r", "Work", 2, "me"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		most.Store(0)
+		time.Sleep(4 * time.Second)
+		if n := most.Load(); n != 2 {
+			t.Errorf("after the change %d branches ran at a time, want 2", n)
+		}
+		wantEnd(t, p.await("r"), eventstream.Completed, false, "30")
+	})
+}

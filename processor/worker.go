@@ -136,6 +136,7 @@ type worker struct {
 	rest       rests             // of dispatch: streams that promised work and had none
 	turns      turns             // of dispatch: when runs had their turn
 	glances    map[string]glance // of dispatch: what was last seen of streams with handlers of ours
+	loads      atomic.Pointer[loads]
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
