@@ -20,6 +20,8 @@ type plot struct {
 	// in part already, by a process that died.
 	then func(ctx context.Context, p *process) error
 	want string // how the run ends: status, with error or not, output
+	// wide is how many branches one document takes; 0: as many as usual.
+	wide int
 	// exact plots end in the same document whoever did what when; the others in
 	// one of several.
 	exact bool
