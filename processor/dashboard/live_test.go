@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"bufio"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -122,5 +123,29 @@ func TestLive_CloseEndsStreams(t *testing.T) {
 	}
 	if err := lines.Err(); err != nil {
 		t.Errorf("the stream ended with %v, want its end", err)
+	}
+}
+
+// A page shows the version that its event stream begins with, so that it is loaded
+// anew only when something has changed.
+func TestLive_VersionOfPages(t *testing.T) {
+	w := newWorld(t, dashboard.Options{})
+	w.start("shop-1", 1)
+	hold(t, w, "workers/w")
+	server := w.serve()
+	for _, path := range []string{
+		"/", "/runs/shop-1", "/pipelines", "/pipelines/" + strings.TrimPrefix(shop(t).Definition(), "sha256:"), "/workers", "/leases",
+	} {
+		_, rest, _ := strings.Cut(w.page(path), `data-stream="`)
+		stream, rest, _ := strings.Cut(rest, `" data-version="`)
+		version, _, _ := strings.Cut(rest, `"`)
+		lines := w.follow(server, html.UnescapeString(stream))
+		name, data := event(t, lines)
+		if name == "part" {
+			_, data = event(t, lines)
+		}
+		if got := strings.TrimSpace(data); got != html.UnescapeString(version) {
+			t.Errorf("%s shows version %s, and %s begins with %s", path, version, stream, got)
+		}
 	}
 }

@@ -150,7 +150,7 @@ const shownRuns = 20
 
 func (d *Dashboard) pipelinePage(r *http.Request) (*view, error) {
 	ctx := r.Context()
-	f, version, err := d.findDefinition(ctx, hashPrefix+r.PathValue("hash"))
+	f, runs, err := d.findDefinition(ctx, hashPrefix+r.PathValue("hash"))
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +172,16 @@ func (d *Dashboard) pipelinePage(r *http.Request) (*view, error) {
 	if body.Rows, err = d.runsOf(ctx, f.ID); err != nil {
 		return nil, err
 	}
-	if body.Workers, err = d.workersOf(ctx, f.ID); err != nil {
+	var workers string
+	if body.Workers, workers, err = d.workersOf(ctx, f.ID); err != nil {
 		return nil, err
 	}
 	if from := r.URL.Query().Get("from"); from != "" {
 		body.Input = d.inputOfRun(ctx, from)
 	}
 	return &view{
-		template: "pipeline", Title: f.Name, Section: "pipelines", Live: "workers", Version: version, Body: body,
+		template: "pipeline", Title: f.Name, Section: "pipelines", Live: "workers",
+		Version: workersVersion(workers, runs), Body: body,
 	}, nil
 }
 

@@ -61,7 +61,11 @@ func (d *Dashboard) workersPage(r *http.Request) (*view, error) {
 			body.Slots += w.Slots
 		}
 	}
-	return &view{template: "workers", Title: "Workers", Section: "workers", Live: "workers", Version: version, Body: body}, nil
+	_, runs, err := d.list.get(ctx)
+	return &view{
+		template: "workers", Title: "Workers", Section: "workers", Live: "workers",
+		Version: workersVersion(version, runs), Body: body,
+	}, err
 }
 
 // workers are all workers, live ones first, with a version of what is shown of
@@ -158,12 +162,12 @@ func (d *Dashboard) addTasks(ctx context.Context, workers []workerRow) error {
 	return nil
 }
 
-// workersOf are the workers that serve a definition.
-func (d *Dashboard) workersOf(ctx context.Context, id string) ([]workerRow, error) {
-	all, _, err := d.workers(ctx)
+// workersOf are the workers that serve a definition, with a version of all workers.
+func (d *Dashboard) workersOf(ctx context.Context, id string) (those []workerRow, version string, err error) {
+	all, version, err := d.workers(ctx)
 	return slices.DeleteFunc(all, func(w workerRow) bool {
 		return !slices.ContainsFunc(w.Pipelines, func(s processor.Served) bool { return s.Definition == id })
-	}), err
+	}), version, err
 }
 
 func (d *Dashboard) lookAtWorkers(ctx context.Context) (update, error) {
@@ -173,8 +177,10 @@ func (d *Dashboard) lookAtWorkers(ctx context.Context) (update, error) {
 	}
 	// What they run shows in the runs.
 	_, runs, err := d.list.get(ctx)
-	return update{version: workers + "-" + runs}, err
+	return update{version: workersVersion(workers, runs)}, err
 }
+
+func workersVersion(workers, runs string) string { return workers + "-" + runs }
 
 // pausePage asks whether all runs are really to be paused.
 func (d *Dashboard) pausePage(*http.Request) (*view, error) {
