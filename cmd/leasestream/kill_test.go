@@ -97,7 +97,9 @@ func TestWork_Storm(t *testing.T) {
 		workers[i].wait()
 		workers[i] = begin()
 	}
-	f.eventually("the run ends", func() bool { return f.status("r") != "inprocess" })
+	if code, _, stderr := f.run("watch", "r"); code != 0 {
+		t.Errorf("watch: exit code %d; %s", code, stderr)
+	}
 	f.checkNested("r", width)
 	for _, p := range workers {
 		p.signal(syscall.SIGTERM)
