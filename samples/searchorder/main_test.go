@@ -25,7 +25,7 @@ const want = `
 02.03.00  SearchStart completed
 02.03.01  SearchDone  completed
 03.00     SearchStart aborted: supplier west is closed
-04.00     SearchStart aborted: the step's timeout has passed: context deadline exceeded
+04.00     SearchStart aborted: the step's timeout has passed
 order-42: {"supplier":"north","item":"bicycle without wheels","price":310}
 `
 
