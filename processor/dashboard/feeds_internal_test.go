@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,14 +15,35 @@ import (
 
 // subject counts how often it is looked at.
 type subject struct {
+	mu      sync.Mutex // guards the fields below
 	looks   int
 	version string
 	err     error
 }
 
+func newSubject(version string) *subject { return &subject{version: version} }
+
 func (s *subject) look(context.Context) (update, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.looks++
 	return update{version: s.version}, s.err
+}
+
+// be is what the next look finds.
+func (s *subject) be(version string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version, s.err = version, err
+}
+
+// since is how often it was looked at since this was asked last.
+func (s *subject) since() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	looks := s.looks
+	s.looks = 0
+	return looks
 }
 
 // withFeeds runs a test in a bubble, at the end of which no loop is left.
@@ -49,7 +71,7 @@ func (w *watcher) take(t *testing.T) string {
 
 func TestFeeds_OneLoopForAll(t *testing.T) {
 	withFeeds(t, func(fs *feeds, _ *memstore.Store) {
-		s := &subject{version: "1"}
+		s := newSubject("1")
 		first := fs.watch("s", fs.pace.run, s.look)
 		if got := first.take(t); got != "1" {
 			t.Errorf("first update = %s, want 1", got)
@@ -62,20 +84,20 @@ func TestFeeds_OneLoopForAll(t *testing.T) {
 			}
 			watchers = append(watchers, w)
 		}
-		s.looks = 0
+		s.since()
 		time.Sleep(10 * time.Second)
-		if s.looks > 11 {
-			t.Errorf("%d looks in 10 s of a store that nobody writes, want one a second", s.looks)
+		if looks := s.since(); looks > 11 {
+			t.Errorf("%d looks in 10 s of a store that nobody writes, want one a second", looks)
 		}
 		for _, w := range watchers {
 			w.leave()
 			w.leave() // does no harm
 		}
 		first.leave()
-		s.looks = 0
+		s.since()
 		time.Sleep(10 * time.Second)
-		if s.looks > 0 || len(fs.open) > 0 {
-			t.Errorf("%d looks and %d subjects after the last one has left, want none", s.looks, len(fs.open))
+		if looks := s.since(); looks > 0 || len(fs.open) > 0 {
+			t.Errorf("%d looks and %d subjects after the last one has left, want none", looks, len(fs.open))
 		}
 		again := fs.watch("s", fs.pace.run, s.look)
 		defer again.leave()
@@ -88,18 +110,19 @@ func TestFeeds_OneLoopForAll(t *testing.T) {
 // A write to a local store is seen within a tenth of a second.
 func TestFeeds_SeesWritesSoon(t *testing.T) {
 	withFeeds(t, func(fs *feeds, st *memstore.Store) {
-		s := &subject{version: "1"}
+		s := newSubject("1")
 		w := fs.watch("s", fs.pace.run, s.look)
 		defer w.leave()
 		w.take(t)
 		for i := range 20 {
-			s.version = fmt.Sprint("v", i)
+			want := fmt.Sprint("v", i)
+			s.be(want, nil)
 			began := time.Now()
 			if _, err := st.Put(t.Context(), "b", nil, &store.PutOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.take(t); got != s.version || time.Since(began) > 100*time.Millisecond {
-				t.Errorf("update = %s after %v, want %s within 100ms", got, time.Since(began), s.version)
+			if got := w.take(t); got != want || time.Since(began) > 100*time.Millisecond {
+				t.Errorf("update = %s after %v, want %s within 100ms", got, time.Since(began), want)
 			}
 		}
 	})
@@ -108,15 +131,16 @@ func TestFeeds_SeesWritesSoon(t *testing.T) {
 // Who does not take updates gets the newest when they do, and holds up nobody.
 func TestFeeds_SlowWatcher(t *testing.T) {
 	withFeeds(t, func(fs *feeds, _ *memstore.Store) {
-		s := &subject{version: "0"}
+		s := newSubject("0")
 		slow, quick := fs.watch("s", fs.pace.run, s.look), fs.watch("s", fs.pace.run, s.look)
 		defer slow.leave()
 		defer quick.leave()
 		quick.take(t)
 		for i := range 10 {
-			s.version = fmt.Sprint(i + 1)
-			if got := quick.take(t); got != s.version {
-				t.Errorf("update = %s, want %s", got, s.version)
+			want := fmt.Sprint(i + 1)
+			s.be(want, nil)
+			if got := quick.take(t); got != want {
+				t.Errorf("update = %s, want %s", got, want)
 			}
 		}
 		if got := slow.take(t); got != "10" {
@@ -130,7 +154,8 @@ func TestFeeds_SlowWatcher(t *testing.T) {
 
 func TestFeeds_Errors(t *testing.T) {
 	withFeeds(t, func(fs *feeds, _ *memstore.Store) {
-		s := &subject{err: errors.New("no such run")}
+		s := newSubject("")
+		s.be("", errors.New("no such run"))
 		w := fs.watch("s", fs.pace.run, s.look)
 		defer w.leave()
 		if got := w.take(t); got != "error: no such run" {
@@ -139,7 +164,7 @@ func TestFeeds_Errors(t *testing.T) {
 		if got := w.take(t); got != "nothing" {
 			t.Errorf("next update = %s, want the same error told once", got)
 		}
-		s.err, s.version = nil, "1"
+		s.be("1", nil)
 		if got := w.take(t); got != "1" {
 			t.Errorf("update = %s, want 1", got)
 		}
@@ -148,7 +173,7 @@ func TestFeeds_Errors(t *testing.T) {
 
 func TestFeeds_Close(t *testing.T) {
 	withFeeds(t, func(fs *feeds, _ *memstore.Store) {
-		s := &subject{version: "1"}
+		s := newSubject("1")
 		w := fs.watch("s", fs.pace.run, s.look)
 		w.take(t)
 		fs.close()
@@ -157,9 +182,9 @@ func TestFeeds_Close(t *testing.T) {
 		default:
 			t.Error("done() is open after close, want it closed")
 		}
-		s.looks = 0
+		s.since()
 		late := fs.watch("t", fs.pace.run, s.look)
-		if got := late.take(t); got != "nothing" || s.looks > 0 {
+		if got := late.take(t); got != "nothing" || s.since() > 0 {
 			t.Errorf("update after close = %s, want nothing to be looked at", got)
 		}
 		w.leave()
