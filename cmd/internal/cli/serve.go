@@ -50,6 +50,7 @@ token is the one in the file, which is made if it is missing, and is not printed
 	flags.StringVar(&s.key, "tls-key", "", "`FILE` with the key of the certificate")
 	addDir(cmd, &s.dir)
 	addNoCreate(cmd, &s.noCreate)
+	a.addMetrics(cmd)
 	cmd.RunE = a.do(func(ctx context.Context, files []string) error { return s.run(ctx, a, files) })
 	return cmd
 }

@@ -205,3 +205,18 @@ func TestServe_Usage(t *testing.T) {
 		t.Errorf("serve at an address in use = %d, %q, want 1 and that it is in use", code, stderr)
 	}
 }
+
+// Metrics are beside the dashboard, at an address of their own that needs no token.
+func TestServe_Metrics(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	s := serve(t, "--metrics", address)
+	if got := s.get(http.DefaultClient, "http://"+address+"/metrics"); got != http.StatusOK {
+		t.Errorf("GET /metrics = %d, want 200", got)
+	}
+	s.stop()
+}
