@@ -26,7 +26,7 @@ same go fix -diff ./...
 go tool -modfile=tools.mod staticcheck ./...
 
 step 'tests, shuffled, with the race detector'
-go test -race -shuffle=on $(go list ./... | grep -v /scope/store/azurestore)
+go test -race -shuffle=on -timeout 20m $(go list ./... | grep -v /scope/store/azurestore)
 
 # The conformance suite on a real Azurite. It cannot be skipped: a run without
 # its closing line fails.
