@@ -25,6 +25,10 @@ go vet ./...
 same go fix -diff ./...
 go tool -modfile=tools.mod staticcheck ./...
 
+# A program with the race detector sleeps a second before it exits, and the tests
+# start hundreds.
+export GORACE=atexit_sleep_ms=10
+
 step 'tests, shuffled, with the race detector'
 go test -race -shuffle=on -timeout 20m $(go list ./... | grep -v /scope/store/azurestore)
 
