@@ -47,6 +47,7 @@ type claiming struct {
 	own    int  // slots of the caller's that the claims go to first
 	free   int  // slots that were taken for them, while the edit ran
 	strays bool // look for claims of ours that nobody here works on
+	late   bool // the free slots went to other streams before the edit ran
 	got    []*claim
 	full   bool           // a step was at the limit of its concurrency in this worker
 	limits map[string]int // of the run
@@ -82,6 +83,7 @@ func (c *claiming) run(s *eventstream.Stream) error {
 	}
 	c.limits = c.w.limitsOf(c.stream, s.Limits())
 	c.free = c.w.takeSlots()
+	c.late = c.own+c.free == 0
 	now := c.w.p.scope.Now()
 	for e := range s.Claimable(now, c.w.place(s.Len())) {
 		if len(c.got) >= c.own+c.free {
@@ -211,7 +213,7 @@ func (c *claiming) reset() {
 		c.w.unreserve(cl.pipeline, cl.step)
 	}
 	c.w.freeSlots(c.free)
-	c.got, c.free, c.full, c.foreign = nil, 0, false, ""
+	c.got, c.free, c.late, c.full, c.foreign = nil, 0, false, false, ""
 }
 
 // occupy puts what was claimed into its slots, when the edit is durable. It returns

@@ -40,6 +40,48 @@ func TestWork_GoesOnBesideALeasedStream(t *testing.T) {
 	})
 }
 
+// A stream whose turn came when the slots had just gone elsewhere is not one that
+// has nothing to claim: it gets the next slot that becomes free.
+func TestWork_SlotsGoneBeforeTheClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.process(nil)
+		begin := time.Now()
+		var late time.Duration // when the run that was held began
+		pl := pipeline(t,
+			processor.Step{Name: "First", Handler: func(_ context.Context, t *processor.Task) (processor.Outcome, error) {
+				if t.Stream == "held" {
+					late = time.Since(begin)
+					return processor.Complete(nil), nil
+				}
+				time.Sleep(time.Second)
+				return processor.Split("Second", 1, 2), nil
+			}},
+			processor.Step{Name: "Second", Handler: func(context.Context, *processor.Task) (processor.Outcome, error) {
+				time.Sleep(600 * time.Millisecond)
+				return processor.Complete(nil), nil
+			}},
+		)
+		p.work(&processor.WorkOptions{Slots: 2}, pl)
+		p.start(pl, "a", nil)
+		synctest.Wait()
+		w.process(nil).start(pl, "held", nil) // the worker finds it in a listing
+		lease, err := w.st.Lease(t.Context(), processor.BlobOf("held"), &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.LeaseInfinite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond) // both slots are with the branches of a
+		_, err = w.st.Lease(t.Context(), processor.BlobOf("held"), &store.LeaseRequest{Action: store.LeaseRelease, ID: lease.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.await("held")
+		if free := 1600 * time.Millisecond; late < free || late > free+50*time.Millisecond {
+			t.Errorf("the run began after %v, want it when a slot was free, after %v", late, free)
+		}
+	})
+}
+
 // puts counts the writes of one blob.
 type puts struct {
 	store.Store

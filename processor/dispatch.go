@@ -82,6 +82,10 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		var name string
 		name, queue = w.turns.next(queue)
 		c, err := w.claim(ctx, name)
+		if c.late {
+			queue = append(queue, name)
+			continue
+		}
 		if first := w.rest.note(name, c.gave()); err != nil && first && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
