@@ -28,6 +28,7 @@ type line struct {
 	// Of the goroutine that works.
 	current  *batch
 	together int           // edits of the batch before
+	took     time.Duration // from when it was sealed until it was durable
 	hold     time.Duration // how long the lease is kept while edits wait
 	doc      *document     // as committed; nil if it has to be read
 }
@@ -130,7 +131,9 @@ func (l *line) adjustHold(t *tenure) {
 // reports true.
 func (l *line) serve(t *tenure) (busy bool) {
 	for l.collect() {
+		sealed := time.Now()
 		l.process(t)
+		l.took = time.Since(sealed)
 		if time.Since(t.since) >= l.hold {
 			return true
 		}
@@ -157,23 +160,32 @@ func (l *line) inCompany() bool {
 	return l.waiting() > 1
 }
 
-// gatherStep is how long nothing has to come until it is taken that all have come,
-// and gatherLimit how long they are waited for at most.
+// When nothing has come for gatherQuiet times gatherStep it is taken that all have
+// come. They are waited for no longer than gatherLimit or than the upload before
+// took, whichever is longer: on a busy machine many need longer to come back, and
+// each upload that is saved is worth as much.
 const (
 	gatherStep  = 50 * time.Microsecond
+	gatherQuiet = 3
 	gatherLimit = time.Millisecond
 )
 
 // gather waits for those who come back together, as long as some do.
 func (l *line) gather() {
-	begin := time.Now()
-	for before := 0; time.Since(begin) < gatherLimit; {
+	limit := max(gatherLimit, min(l.took, l.s.set.maxHold))
+	before, quiet := 0, 0
+	for begin := time.Now(); time.Since(begin) < limit; time.Sleep(gatherStep) {
 		n := l.waiting()
-		if n == before {
+		if n >= l.together {
+			return
+		}
+		if quiet++; n != before {
+			quiet = 0
+		}
+		if quiet == gatherQuiet {
 			return
 		}
 		before = n
-		time.Sleep(gatherStep)
 	}
 }
 
