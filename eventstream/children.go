@@ -112,51 +112,64 @@ type child struct {
 
 // rebuild writes an event with changes to its attributes and children.
 func rebuild(e *Event, changes []change, children []child) (raw string, tagEnd int) {
-	var b strings.Builder
-	size := len(e.raw) + 24*len(changes)
-	for _, c := range changes {
-		size += len(c.name) + len(c.value)
-	}
-	for _, c := range children {
-		size += len(c.raw)
-	}
-	b.Grow(size)
-	spliceTag(&b, e.tag(), changes)
 	if len(children) == 0 {
+		b := builderFor(e, changes, 0)
+		spliceTag(b, e.tag(), changes)
 		tagEnd = b.Len()
 		b.WriteString(e.raw[e.tagEnd:])
 		return b.String(), tagEnd
 	}
-	return rebuildContent(e, b.String(), children)
-}
-
-func rebuildContent(e *Event, tag string, children []child) (raw string, tagEnd int) {
-	content, closing := e.raw[e.tagEnd:], ""
-	if end := strings.LastIndex(content, "</"); end >= 0 {
-		content, closing = content[:end], content[end:]
-	}
-	if open, ok := strings.CutSuffix(tag, "/>"); ok {
-		tag, closing = open+">", "</"+eventName+">"
-	}
 	for _, c := range children {
-		content = spliceChild(tag, content, closing, c)
+		raw, tagEnd = rebuildChild(e, changes, c)
+		e, changes = &Event{raw: raw, tagEnd: int32(tagEnd)}, nil
 	}
-	if content == "" {
-		return tag[:len(tag)-1] + "/>", len(tag) + 1
-	}
-	return tag + content + closing, len(tag)
+	return raw, tagEnd
 }
 
-func spliceChild(tag, content, closing string, c child) string {
-	if c.isNew {
-		return content + c.raw
+// builderFor has room for an event with changes and so many bytes of content more.
+func builderFor(e *Event, changes []change, more int) *strings.Builder {
+	var b strings.Builder
+	size := len(e.raw) + 24*len(changes) + more
+	for _, c := range changes {
+		size += len(c.name) + len(c.value)
 	}
-	probe := Event{raw: tag + content + closing, tagEnd: int32(len(tag))}
-	for old := range probe.children() {
-		if old.name == c.name {
-			start, end := old.start-len(tag), old.end-len(tag)
-			return content[:start] + c.raw + content[end:]
+	b.Grow(size)
+	return &b
+}
+
+// rebuildChild writes an event with changes to its attributes and one child.
+func rebuildChild(e *Event, changes []change, c child) (raw string, tagEnd int) {
+	tag, before, after, closing := e.tag(), "", "", "</"+eventName+">"
+	if open, ok := strings.CutSuffix(tag, "/>"); ok {
+		tag = open + ">"
+	} else {
+		start, end, contentEnd := e.placeOf(c)
+		before, after, closing = e.raw[e.tagEnd:start], e.raw[end:contentEnd], e.raw[contentEnd:]
+	}
+	b := builderFor(e, changes, len(c.raw)+len(closing))
+	spliceTag(b, tag, changes)
+	tagEnd = b.Len()
+	if len(before)+len(c.raw)+len(after) == 0 {
+		tag = b.String()
+		return tag[:tagEnd-1] + "/>", tagEnd + 1
+	}
+	b.WriteString(before)
+	b.WriteString(c.raw)
+	b.WriteString(after)
+	b.WriteString(closing)
+	return b.String(), tagEnd
+}
+
+// placeOf is where a child goes in an event with content: over the first one of
+// its name, or else to the end of the content.
+func (e *Event) placeOf(c child) (start, end, contentEnd int) {
+	contentEnd = strings.LastIndex(e.raw, "</")
+	if !c.isNew {
+		for old := range e.children() {
+			if old.name == c.name {
+				return old.start, old.end, contentEnd
+			}
 		}
 	}
-	return content + c.raw
+	return contentEnd, contentEnd, contentEnd
 }

@@ -11,7 +11,11 @@ import (
 // by step, where that was changed by [Stream.SetLimit]; 0 stands for no limit.
 // What a foreign hand wrote and cannot be read is left out.
 func (s *Stream) Limits() map[string]int {
-	limits, _ := parseLimits(s.Attr("limits"))
+	text := s.Attr("limits")
+	if text == "" {
+		return nil
+	}
+	limits, _ := parseLimits(text)
 	return limits
 }
 
@@ -27,7 +31,7 @@ func (s *Stream) SetLimit(step string, n int, by string) error {
 	case s.IsDone():
 		return fmt.Errorf("limit step %q of %v: %w", step, s, ErrFinal)
 	}
-	limits := s.Limits()
+	limits, _ := parseLimits(s.Attr("limits"))
 	if old, ok := limits[step]; ok && old == n {
 		return nil
 	}

@@ -235,6 +235,11 @@ func (sc *scanner) isDoubled(last *rawAttr) bool {
 
 // content reads up to and over the end tag of el, nested elements included.
 func (sc *scanner) content(el *element) {
+	if sc.text(); sc.at("</") { // nothing but text, as most
+		sc.endTag(el.name)
+		el.end = sc.pos
+		return
+	}
 	sc.stack = append(sc.stack[:0], el.name)
 	for len(sc.stack) > 0 {
 		sc.text()

@@ -230,7 +230,12 @@ func later(now, bound time.Time) time.Time {
 // timestamp, and brings the indexes and its predecessor's tally up to date. What
 // it is given was checked before.
 func (s *Stream) apply(e *Event, changes []change, children ...child) {
-	changes = append(changes, set("timestamp", s.stampText(e)))
+	s.applyAt(s.stampText(e), e, changes, children...)
+}
+
+// applyAt is apply with the timestamp that stampText gave.
+func (s *Stream) applyAt(now string, e *Event, changes []change, children ...child) {
+	changes = append(changes, set("timestamp", now))
 	raw, tagEnd := rebuild(e, changes, children)
 	s.touch(e)
 	s.unindex(e)

@@ -53,12 +53,15 @@ func (s *Stream) Claim(e *Event, key string, attrs ...string) error {
 	case !s.claimable(e, s.now):
 		return fmt.Errorf("claim event %s: %w: it is %s%s", e.id, ErrNotClaimable, e.status, s.whyNot(e))
 	}
-	pairs := []string{"key", key, "started", s.stampText(e), "attempt", strconv.Itoa(e.Attempt() + 1)}
-	changes, err := checkPairs(e, append(pairs, attrs...))
+	checked, err := checkPairs(e, append([]string{"key", key}, attrs...))
 	if err != nil {
 		return err
 	}
-	s.apply(e, append(changes, set("status", Inprocess.String()), unset("due")))
+	now := s.stampText(e)
+	changes := make([]change, 0, len(checked)+5)
+	changes = append(changes, checked[0], set("started", now), set("attempt", strconv.Itoa(e.Attempt()+1)))
+	changes = append(changes, checked[1:]...)
+	s.applyAt(now, e, append(changes, set("status", Inprocess.String()), unset("due")))
 	return nil
 }
 

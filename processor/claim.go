@@ -105,8 +105,10 @@ func (c *claiming) run(s *eventstream.Stream) error {
 }
 
 func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event) error {
-	if due := e.Time("created").Add(step.Delay); step.Delay > 0 && e.Attempt() == 0 && due.After(c.w.p.scope.Now()) {
-		return s.Update(e, "due", eventstream.FormatTime(due))
+	if step.Delay > 0 && e.Attempt() == 0 {
+		if due := e.Time("created").Add(step.Delay); due.After(c.w.p.scope.Now()) {
+			return s.Update(e, "due", eventstream.FormatTime(due))
+		}
 	}
 	spent := e.Failures() >= step.Retry.attempts()
 	if spent && step.OnFailure == "" {

@@ -147,7 +147,7 @@ func (o Outcome) encode(step string, l limits) (e encoded, err error) {
 	if e.output, err = encode(o.output); err != nil {
 		return encoded{}, err
 	}
-	if err = l.check(fmt.Sprintf("output of step %q", step), e.output); err != nil {
+	if err = l.check(func() string { return fmt.Sprintf("output of step %q", step) }, e.output); err != nil {
 		return encoded{}, err
 	}
 	e.messages = make([]json.RawMessage, len(o.branches))
@@ -156,7 +156,7 @@ func (o Outcome) encode(step string, l limits) (e encoded, err error) {
 		if e.messages[i], err = encode(b.Message); err != nil {
 			return encoded{}, err
 		}
-		if err = l.check(o.messageName(step, i), e.messages[i]); err != nil {
+		if err = l.check(func() string { return o.messageName(step, i) }, e.messages[i]); err != nil {
 			return encoded{}, err
 		}
 		total += len(e.messages[i])

@@ -62,7 +62,8 @@ func (w *payloads) put(ctx context.Context, kind payloadKind, data json.RawMessa
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if err := w.p.limits.check(fmt.Sprintf("%s of event %s", kind.text(), w.event), data); err != nil {
+	name := func() string { return fmt.Sprintf("%s of event %s", kind.text(), w.event) }
+	if err := w.p.limits.check(name, data); err != nil {
 		return nil, err
 	}
 	limit := inlineLimit
@@ -98,11 +99,11 @@ type limits struct {
 }
 
 // check refuses a payload that is over the limit, by a name for it.
-func (l limits) check(what string, data json.RawMessage) error {
+func (l limits) check(name func() string, data json.RawMessage) error {
 	if len(data) <= l.payload {
 		return nil
 	}
-	return tooLarge(what, len(data), l.payload, "put the data into a file or a blob, and hand on its name")
+	return tooLarge(name(), len(data), l.payload, "put the data into a file or a blob, and hand on its name")
 }
 
 func tooLarge(what string, size, limit int, advice string) error {

@@ -54,7 +54,7 @@ func (p *Processor) Start(ctx context.Context, pl *Pipeline, input json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	if err := p.limits.check("input", input); err != nil {
+	if err := p.limits.check(func() string { return "input" }, input); err != nil {
 		return nil, err
 	}
 	if err := eventstream.CheckTags(o.Tags); err != nil {

@@ -146,7 +146,10 @@ func (d *divider) check(b Branch) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, d.p.limits.check(fmt.Sprintf("message %d of step %q to step %q", d.taken+1, d.step.Name, b.Step), data)
+	name := func() string {
+		return fmt.Sprintf("message %d of step %q to step %q", d.taken+1, d.step.Name, b.Step)
+	}
+	return data, d.p.limits.check(name, data)
 }
 
 func (d *divider) add(ctx context.Context, b Branch, data json.RawMessage) error {
