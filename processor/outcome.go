@@ -24,7 +24,7 @@ type Outcome struct {
 	output   any // of Complete
 	branches []Branch
 	messages iter.Seq2[Branch, error] // of SplitSeq; nil once they are read
-	parts    []part                   // what the branches became if they are many
+	parts    []*part                  // what the branches became if they are many
 	report   *report                  // of a batch event
 	join     string
 	policy   eventstream.Policy

@@ -189,7 +189,7 @@ type verdict struct {
 	log      *eventstream.Payload // of a failed attempt; nil if none is kept
 	output   *eventstream.Payload
 	report   *report // of a batch event
-	parts    []part  // of a wide split, in place of branches
+	parts    []*part // of a wide split, in place of branches
 	branches []eventstream.NewEvent
 	delays   []time.Duration
 	split    eventstream.SplitOptions

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope/store"
 )
@@ -65,8 +67,8 @@ func (l wideLimits) isWide(messages []json.RawMessage) bool {
 }
 
 // divider takes the branches of a split one by one. As soon as they are more than
-// a document is to take it writes them out, a part at a time, and so never has
-// more than one part in memory.
+// a document is to take it writes them out, a part at a time, each beside the taking
+// in of the next ones, and so never has more than a few parts in memory.
 type divider struct {
 	p        *Processor
 	pipeline *Pipeline
@@ -76,15 +78,24 @@ type divider struct {
 	taken   int
 	open    []partBranch
 	bytes   int // of their messages
-	parts   []part
-	numbers map[int]bool // that the splitter has chosen
+	parts   []*part
+	writers *errgroup.Group
+	failed  context.Context // of the writers; ended by the first that fails
+	numbers map[int]bool    // that the splitter has chosen
 }
 
-func (w *worker) divider(cl *claim) *divider {
-	return &divider{
+// partWriters is how many parts are written at a time.
+const partWriters = 2
+
+// divider returns one that has to be waited for.
+func (w *worker) divider(ctx context.Context, cl *claim) *divider {
+	d := &divider{
 		p: w.p, pipeline: cl.pipeline, step: cl.step, numbers: map[int]bool{},
 		payloads: &payloads{p: w.p, run: cl.run, event: cl.task.Event},
 	}
+	d.writers, d.failed = errgroup.WithContext(ctx)
+	d.writers.SetLimit(partWriters)
+	return d
 }
 
 // divide divides the branches of a split if it is wide.
@@ -92,13 +103,14 @@ func (w *worker) divide(ctx context.Context, cl *claim, out Outcome, data encode
 	if out.kind != outcomeSplit || !w.p.wide.isWide(data.messages) {
 		return out, nil
 	}
-	d := w.divider(cl)
+	d := w.divider(ctx, cl)
+	defer d.wait()
 	for i, b := range out.branches {
-		if err := d.add(ctx, b, data.messages[i]); err != nil {
+		if err := d.add(b, data.messages[i]); err != nil {
 			return out, err
 		}
 	}
-	return d.outcome(ctx, out)
+	return d.outcome(out)
 }
 
 // readMessages takes in the messages of a SplitSeq, which are the handler's work,
@@ -107,10 +119,11 @@ func (w *worker) readMessages(ctx context.Context, cl *claim, out Outcome) (Outc
 	if out.messages == nil {
 		return out, nil
 	}
-	d := w.divider(cl)
+	d := w.divider(ctx, cl)
+	defer d.wait()
 	err := d.read(ctx, out.messages)
 	if err == nil {
-		out, err = d.outcome(ctx, out)
+		out, err = d.outcome(out)
 	}
 	if errors.Is(err, ErrOutcome) || errors.Is(err, store.ErrTooLarge) {
 		return Abort(err.Error()), nil
@@ -128,7 +141,7 @@ func (d *divider) read(ctx context.Context, messages iter.Seq2[Branch, error]) e
 			data, err = d.check(b)
 		}
 		if err == nil {
-			err = d.add(ctx, b, data)
+			err = d.add(b, data)
 		}
 		if err != nil {
 			return err
@@ -152,7 +165,7 @@ func (d *divider) check(b Branch) (json.RawMessage, error) {
 	return data, d.p.limits.check(name, data)
 }
 
-func (d *divider) add(ctx context.Context, b Branch, data json.RawMessage) error {
+func (d *divider) add(b Branch, data json.RawMessage) error {
 	if d.numbers[b.Number] {
 		return fmt.Errorf("%w of step %q: %w: two branches have the number %d", ErrOutcome, d.step.Name, eventstream.ErrBranch, b.Number)
 	}
@@ -161,9 +174,10 @@ func (d *divider) add(ctx context.Context, b Branch, data json.RawMessage) error
 	}
 	limits := d.p.wide
 	if n := len(d.open); n >= limits.branches || n > 0 && d.bytes+len(data) > limits.bytes {
-		if err := d.flush(ctx); err != nil {
+		if err := context.Cause(d.failed); err != nil {
 			return err
 		}
+		d.flush()
 	}
 	branch := partBranch{Step: b.Step, Message: data, Number: b.Number, delay: b.Delay}
 	if delay := max(b.Delay, d.pipeline.Step(b.Step).Delay); delay > 0 {
@@ -175,24 +189,37 @@ func (d *divider) add(ctx context.Context, b Branch, data json.RawMessage) error
 	return nil
 }
 
-// flush writes what was taken since the last time as one part.
-func (d *divider) flush(ctx context.Context) error {
-	data, err := encodePart(d.open)
-	if err != nil {
+// flush hands what was taken since the last time to a writer, as one part. It waits
+// for one that is free.
+func (d *divider) flush() {
+	branches := d.open
+	written := &part{branches: len(branches), topic: branches[0].Step}
+	d.parts = append(d.parts, written)
+	d.open, d.bytes = nil, 0
+	d.writers.Go(func() (err error) {
+		written.payload, err = d.write(branches)
 		return err
-	}
-	payload, err := d.payloads.write(ctx, string(inputKind), "application/json", data)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUnwritten, err)
-	}
-	d.parts = append(d.parts, part{len(d.open), d.open[0].Step, payload})
-	d.open, d.bytes = d.open[:0], 0
-	return nil
+	})
 }
+
+func (d *divider) write(branches []partBranch) (*eventstream.Payload, error) {
+	data, err := encodePart(branches)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := d.payloads.write(d.failed, string(inputKind), "application/json", data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnwritten, err)
+	}
+	return payload, nil
+}
+
+// wait waits for the writers, and returns the error of the first one that failed.
+func (d *divider) wait() error { return d.writers.Wait() }
 
 // outcome puts the branches into an outcome: in parts, if there were too many, or as
 // they are.
-func (d *divider) outcome(ctx context.Context, out Outcome) (Outcome, error) {
+func (d *divider) outcome(out Outcome) (Outcome, error) {
 	out.branches, out.messages = nil, nil
 	if len(d.parts) == 0 {
 		for _, b := range d.open {
@@ -200,11 +227,9 @@ func (d *divider) outcome(ctx context.Context, out Outcome) (Outcome, error) {
 		}
 		return out, nil
 	}
-	if err := d.flush(ctx); err != nil {
-		return out, err
-	}
+	d.flush()
 	out.parts = d.parts
-	return out, nil
+	return out, d.wait()
 }
 
 // encodePart writes messages as they are: a < stays one.
