@@ -310,22 +310,14 @@ func (w *worker) load(ctx context.Context, cl *claim) error {
 
 func (w *worker) results(ctx context.Context, cl *claim) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		for _, b := range cl.branches {
-			if !w.p.yieldResult(ctx, cl.run, b, yield) {
-				return
-			}
-		}
+		w.p.yieldResults(ctx, cl.run, cl.branches, yield)
 	}
 }
 
-// yieldResult yields what became of a branch, or of all that a batch event stands
-// for; false to stop.
-func (p *Processor) yieldResult(ctx context.Context, run string, b branchResult, yield func(Result, error) bool) bool {
+// yieldResult yields what became of a branch; false to stop.
+func (p *Processor) yieldResult(ctx context.Context, b branchResult, yield func(Result, error) bool) bool {
 	r := b.result
-	switch {
-	case b.batch != nil:
-		return p.yieldBatch(ctx, run, b, yield)
-	case b.output != nil:
+	if b.output != nil {
 		output, err := p.Payload(ctx, *b.output)
 		if err != nil {
 			yield(r, fmt.Errorf("result of event %s: %w", r.ID, err))

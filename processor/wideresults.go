@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/leasestream/leasestream/eventstream"
 )
@@ -23,23 +25,76 @@ func newBatchResult(doc string, e *eventstream.Event) *batchResult {
 	}}
 }
 
-// yieldBatch yields what became of the branches of a child stream, which is the
-// only one that is in memory.
-func (p *Processor) yieldBatch(ctx context.Context, run string, b branchResult, yield func(Result, error) bool) bool {
-	s, err := p.endedChild(ctx, run, b.batch)
-	switch {
-	case errors.Is(err, ErrNoRun):
-		return yieldMissing(b, yield)
-	case err != nil:
-		yield(b.result, fmt.Errorf("results of batch event %s: %w", b.result.ID, err))
-		return false
-	}
-	for r := range s.Results(s.Root()) {
-		if !p.yieldResult(ctx, run, newBranchResult(b.batch.doc, r), yield) {
+// yieldResults yields what became of branches, and of all that batch events among
+// them stand for; false to stop.
+func (p *Processor) yieldResults(ctx context.Context, run string, branches []branchResult, yield func(Result, error) bool) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	var side sync.WaitGroup
+	defer side.Wait()
+	defer cancel()
+	children := p.readAhead(ctx, &side, run, branches)
+	for _, b := range branches {
+		goesOn := false
+		if b.batch == nil {
+			goesOn = p.yieldResult(ctx, b, yield)
+		} else {
+			goesOn = p.yieldBatch(ctx, run, b, <-children, yield)
+		}
+		if !goesOn {
 			return false
 		}
 	}
 	return true
+}
+
+// ended is a child stream that has ended, or why it could not be read.
+type ended struct {
+	stream *eventstream.Stream
+	err    error
+}
+
+// readAhead reads the child streams of batch events in their order, each while the
+// one before is worked with: so there are two in memory. Its goroutine belongs to
+// side, and ends with ctx or when all were received.
+func (p *Processor) readAhead(ctx context.Context, side *sync.WaitGroup, run string, branches []branchResult) <-chan ended {
+	children := make(chan ended)
+	if !slices.ContainsFunc(branches, func(b branchResult) bool { return b.batch != nil }) {
+		return children
+	}
+	side.Go(func() {
+		defer close(children)
+		for _, b := range branches {
+			if b.batch == nil {
+				continue
+			}
+			s, err := p.endedChild(ctx, run, b.batch)
+			select {
+			case children <- ended{s, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return children
+}
+
+// yieldBatch yields what became of the branches of a child stream.
+func (p *Processor) yieldBatch(ctx context.Context, run string, b branchResult, child ended, yield func(Result, error) bool) bool {
+	switch {
+	case errors.Is(child.err, ErrNoRun):
+		return yieldMissing(b, yield)
+	case child.err == nil && child.stream == nil:
+		child.err = context.Cause(ctx) // it ended before the child was read
+		fallthrough
+	case child.err != nil:
+		yield(b.result, fmt.Errorf("results of batch event %s: %w", b.result.ID, child.err))
+		return false
+	}
+	var branches []branchResult
+	for r := range child.stream.Results(child.stream.Root()) {
+		branches = append(branches, newBranchResult(b.batch.doc, r))
+	}
+	return p.yieldResults(ctx, run, branches, yield)
 }
 
 // endedChild reads a child that has ended. One whose batch event ended before it,
