@@ -38,7 +38,10 @@ func (p *Processor) locate(ctx context.Context, doc, run string) (*store.Info, e
 	return info, nil
 }
 
-func beingPurged(name string) error { return fmt.Errorf("%w: %q is being purged", ErrNoRun, name) }
+func beingPurged(name string) error { return fmt.Errorf("%w: %q %w", ErrNoRun, name, errPurging) }
+
+// errPurging: what is left of a run is being removed, or was when a purge was killed.
+var errPurging = errors.New("is being purged")
 
 // look finds a document among the open ones or in the archive, that of a run which
 // is being purged too; nil if it is nowhere. It looks among the open ones once more,

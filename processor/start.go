@@ -81,9 +81,10 @@ func (p *Processor) Start(ctx context.Context, pl *Pipeline, input json.RawMessa
 			candidate = pl.Name() + "-" + randomText(8)
 		} else if run, err := p.attach(ctx, name, pl, hash); !errors.Is(err, ErrNoRun) {
 			return run, err
-		}
-		if err := p.finishPurge(ctx, candidate); err != nil {
-			return nil, err
+		} else if errors.Is(err, errPurging) {
+			if err := p.finishPurge(ctx, name); err != nil {
+				return nil, err
+			}
 		}
 		run, err := p.create(ctx, candidate, pl, input, hash, o)
 		if !errors.Is(err, store.ErrExists) {
