@@ -67,8 +67,8 @@
 //  5. Tell the callers.
 //  6. While more edits wait and the lease has been held for less than MaxHold, go on
 //     at 3; otherwise release, and pause before the next acquire, so that others
-//     get their turn. As long as nobody takes it, the lease is kept ever longer, for
-//     five times MaxHold at most.
+//     get their turn. Where nobody else has written in between, the lease is kept for
+//     five times MaxHold.
 //
 // If the Put is not answered, the commit number tells what became of it, even if
 // another holder has written since. The same bytes are sent again only as long as

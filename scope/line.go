@@ -42,8 +42,7 @@ func (s *Scope) join(blob string, j *job) (*line, *batch, error) {
 	}
 	l := s.blobs[blob]
 	if l == nil {
-		l = &line{s: s, blob: blob, wake: make(chan struct{}, 1)}
-		s.blobs[blob] = l
+		l = s.newLine(blob)
 	}
 	if l.next == nil {
 		l.next = &batch{done: make(chan struct{})}
@@ -52,6 +51,13 @@ func (s *Scope) join(blob string, j *job) (*line, *batch, error) {
 	l.callers++
 	l.rouse()
 	return l, l.next, nil
+}
+
+// newLine is called with mu held.
+func (s *Scope) newLine(blob string) *line {
+	l := &line{s: s, blob: blob, wake: make(chan struct{}, 1)}
+	s.blobs[blob] = l
+	return l
 }
 
 // rouse starts the goroutine of a line, or wakes it. It ends when nothing waits.
@@ -117,14 +123,13 @@ func (l *line) session() {
 // longHold is how many times MaxHold a lease is kept where nobody else asks for it.
 const longHold = 5
 
-// adjustHold keeps the lease twice as long as before if nobody has written since
-// we released it, and only for MaxHold if somebody has.
+// adjustHold keeps the lease longer if nobody has written since we did, and only for
+// MaxHold if somebody has.
 func (l *line) adjustHold(t *tenure) {
-	alone := t.lease != nil && l.doc != nil && l.doc.etag == t.etag
-	if l.hold = 2 * l.hold; !alone || l.hold == 0 {
-		l.hold = l.s.set.maxHold
+	l.hold = l.s.set.maxHold
+	if t.lease != nil && l.doc != nil && l.doc.etag == t.etag {
+		l.hold *= longHold
 	}
-	l.hold = min(l.hold, longHold*l.s.set.maxHold)
 }
 
 // serve edits until nothing waits, or the time of the lease has come: then it

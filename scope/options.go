@@ -70,8 +70,7 @@ type Options struct {
 	ArticleWait bool
 
 	// MaxHold is how long edits keep a lease while more of them wait; where nobody
-	// else has written after a release, ever longer, up to five times that. Default:
-	// 20 ms, 1 s.
+	// else has written since they did last, five times that. Default: 20 ms, 1 s.
 	MaxHold time.Duration
 	// Linger is how long edits keep a lease although none waits: the next one is
 	// often near. Default: 1 ms, 20 ms.
