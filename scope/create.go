@@ -14,7 +14,9 @@ import (
 // store.ErrExists if it is there already. A Put that was not answered is repeated,
 // and the blob that is then found is ours if it has our commit number.
 //
-// The Result tells of all events of the stream as created.
+// The Result tells of all events of the stream as created. The stream is the
+// scope's from then on, which keeps it for the edits to come: whoever gave it must
+// not use it any more.
 func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Stream) (*Result, error) {
 	ctx, cancel := s.whileOpen(ctx)
 	defer cancel()
@@ -35,10 +37,27 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 	if err != nil {
 		return nil, err
 	}
-	return &Result{
+	stored := &content{body: p.body}
+	res := &Result{
 		Created: refs(stream), Ended: stream.IsDone(), Changed: true, ETag: etag,
-		Batch: 1, Waited: time.Since(began), committed: &content{body: p.body},
-	}, nil
+		Batch: 1, Waited: time.Since(began), committed: stored,
+	}
+	if !p.unknown {
+		s.keepWarm(blob, &document{stream: stream, etag: etag, meta: p.meta, stored: stored})
+	}
+	return res, nil
+}
+
+// keepWarm keeps a document that nobody has edited yet, unless somebody is about to.
+func (s *Scope) keepWarm(blob string, doc *document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed() || s.blobs[blob] != nil {
+		return
+	}
+	l := s.newLine(blob)
+	l.doc = doc
+	s.park(l)
 }
 
 func refs(stream *eventstream.Stream) []EventRef {

@@ -48,6 +48,36 @@ func TestCreate(t *testing.T) {
 	})
 }
 
+// What was created is edited without being read first, unless somebody has written
+// it since.
+func TestCreate_StaysInMemory(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, w *world) {
+			if err := w.in.Delete(t.Context(), blob, nil); err != nil {
+				t.Fatal(err)
+			}
+			s := w.newScope(nil)
+			if _, err := s.Create(t.Context(), blob, newStream(t, "a")); err != nil {
+				t.Fatal(err)
+			}
+			want, reads := []string{"a", "b"}, int64(0)
+			if foreign {
+				if _, err := newScope(t, w.in, nil).Edit(t.Context(), blob, add("theirs")); err != nil {
+					t.Fatal(err)
+				}
+				want, reads = []string{"a", "theirs", "b"}, 1
+			}
+			if _, err := s.Edit(t.Context(), blob, add("b")); err != nil {
+				t.Fatal(err)
+			}
+			w.wantNames(want...)
+			if got := s.Stats().Reads; got != reads {
+				t.Errorf("written by somebody else %t: %d reads, want %d", foreign, got, reads)
+			}
+		})
+	}
+}
+
 func TestCreate_Outcomes(t *testing.T) {
 	for _, test := range []struct {
 		name      string
