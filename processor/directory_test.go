@@ -68,6 +68,25 @@ func TestPeers_AnswersFromMemory(t *testing.T) {
 	})
 }
 
+// Edits that share an upload are one write.
+func TestWrote_SharedUploads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.process(&processor.Options{Wide: -1})
+		pl := squares(t, square)
+		p.start(pl, "r", 1500)
+		first := p.etag("r")
+		p.work(&processor.WorkOptions{Slots: 500}, pl)
+		p.await("r")
+		if n := p.scope.Stats().Commits; n > 1000 {
+			t.Fatalf("the run took %d writes, too many to show it", n)
+		}
+		if !p.Wrote(first) {
+			t.Error("the first write is forgotten after 1500 edits in few uploads")
+		}
+	})
+}
+
 func TestWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

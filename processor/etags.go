@@ -27,6 +27,9 @@ func (e *etags) add(etag string) {
 	if e.known == nil {
 		e.known, e.order = map[string]struct{}{}, make([]string, manyETags)
 	}
+	if _, ok := e.known[etag]; ok {
+		return // edits share an upload
+	}
 	delete(e.known, e.order[e.next])
 	e.order[e.next] = etag
 	e.next = (e.next + 1) % manyETags
