@@ -352,7 +352,8 @@ func (w *worker) followSteer(ctx context.Context, name string, now glance) {
 	if len(claims) == 0 && !known {
 		return
 	}
-	if !now.calls(before) || w.stopUnowned(ctx, name, claims) {
+	isOurs := !known && now.steer == "0" && w.p.Wrote(now.etag) // nobody has steered it yet
+	if isOurs || !now.calls(before) || w.stopUnowned(ctx, name, claims) {
 		w.glances[name] = now
 	}
 }
