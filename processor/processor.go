@@ -258,7 +258,10 @@ func (p *Processor) lookForEnd(ctx context.Context, name string, info *store.Inf
 		progress(summary)
 		return nil, nil
 	}
-	snapshot, err := p.Read(ctx, name)
+	snapshot, err := p.scope.Read(ctx, info.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		snapshot, err = p.Read(ctx, name) // it was moved meanwhile
+	}
 	if err != nil {
 		return nil, err
 	}
