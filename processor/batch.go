@@ -145,18 +145,23 @@ func (b *batch) split(s *eventstream.Stream, branches []eventstream.NewEvent) er
 
 // branches are the events that the child begins with.
 func (b *batch) branches(ctx context.Context, messages json.RawMessage) ([]eventstream.NewEvent, error) {
-	var list []partBranch
+	var list []partGroup
 	if err := json.Unmarshal(messages, &list); err != nil {
 		return nil, fmt.Errorf("%w: messages of batch event %s: %w", ErrPayload, b.claim.task.Event, err)
 	}
 	pw := &payloads{p: b.p, run: b.claim.run, event: b.claim.task.Event}
-	events := make([]eventstream.NewEvent, len(list))
-	for i, branch := range list {
-		input, err := pw.put(ctx, inputKind, branch.Message)
-		if err != nil {
-			return nil, err
+	var events []eventstream.NewEvent
+	for _, group := range list {
+		if len(group.Messages) == 0 {
+			group.Messages = []json.RawMessage{nil}
 		}
-		events[i] = eventstream.NewEvent{Name: branch.Step, Input: input, Branch: branch.Number, Due: branch.Due}
+		for _, message := range group.Messages {
+			input, err := pw.put(ctx, inputKind, message)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, eventstream.NewEvent{Name: group.Step, Input: input, Branch: group.Number, Due: group.Due})
+		}
 	}
 	return events, nil
 }

@@ -44,14 +44,28 @@ type part struct {
 	payload  *eventstream.Payload
 }
 
-// partBranch is a branch of a part, as its payload has it.
+// partBranch is a branch of a part.
 type partBranch struct {
-	Step    string          `json:"step"`
-	Message json.RawMessage `json:"message,omitempty"`
-	Number  int             `json:"number,omitempty"`
-	Due     time.Time       `json:"due,omitzero"`
+	step    string
+	message json.RawMessage
+	number  int
+	due     time.Time
+	delay   time.Duration // of the branch itself
+}
 
-	delay time.Duration // of the branch itself
+// partGroup is how the payload of a part has its branches: those that follow one
+// another and differ in their messages alone.
+type partGroup struct {
+	Step     string            `json:"step"`
+	Messages []json.RawMessage `json:"messages,omitempty"` // none: one branch, without a message
+	Number   int               `json:"number,omitempty"`   // of a branch that is alone
+	Due      time.Time         `json:"due,omitzero"`
+}
+
+// takes reports whether a branch can be put to those of a group.
+func (g *partGroup) takes(b partBranch) bool {
+	return len(g.Messages) > 0 && len(b.message) > 0 && g.Number == 0 && b.number == 0 &&
+		g.Step == b.step && g.Due.Equal(b.due)
 }
 
 // errUnwritten: a payload could not be written. It is no fault of the handler.
@@ -179,9 +193,9 @@ func (d *divider) add(b Branch, data json.RawMessage) error {
 		}
 		d.flush()
 	}
-	branch := partBranch{Step: b.Step, Message: data, Number: b.Number, delay: b.Delay}
+	branch := partBranch{step: b.Step, message: data, number: b.Number, delay: b.Delay}
 	if delay := max(b.Delay, d.pipeline.Step(b.Step).Delay); delay > 0 {
-		branch.Due = d.p.scope.Now().Add(delay)
+		branch.due = d.p.scope.Now().Add(delay)
 	}
 	d.open = append(d.open, branch)
 	d.bytes += len(data)
@@ -193,7 +207,7 @@ func (d *divider) add(b Branch, data json.RawMessage) error {
 // for one that is free.
 func (d *divider) flush() {
 	branches := d.open
-	written := &part{branches: len(branches), topic: branches[0].Step}
+	written := &part{branches: len(branches), topic: branches[0].step}
 	d.parts = append(d.parts, written)
 	d.open, d.bytes = nil, 0
 	d.writers.Go(func() (err error) {
@@ -223,7 +237,7 @@ func (d *divider) outcome(out Outcome) (Outcome, error) {
 	out.branches, out.messages = nil, nil
 	if len(d.parts) == 0 {
 		for _, b := range d.open {
-			out.branches = append(out.branches, Branch{Step: b.Step, Message: b.Message, Number: b.Number, Delay: b.delay})
+			out.branches = append(out.branches, Branch{Step: b.step, Message: b.message, Number: b.number, Delay: b.delay})
 		}
 		return out, nil
 	}
@@ -237,10 +251,23 @@ func encodePart(branches []partBranch) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(branches); err != nil {
+	if err := encoder.Encode(groups(branches)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOutcome, err)
 	}
 	return b.Bytes(), nil
+}
+
+func groups(branches []partBranch) []*partGroup {
+	var list []*partGroup
+	for _, b := range branches {
+		if n := len(list); n == 0 || !list[n-1].takes(b) {
+			list = append(list, &partGroup{Step: b.step, Number: b.number, Due: b.due})
+		}
+		if g := list[len(list)-1]; len(b.message) > 0 {
+			g.Messages = append(g.Messages, b.message)
+		}
+	}
+	return list
 }
 
 // noStep says that an outcome names a step that does not exist.

@@ -2,8 +2,10 @@ package processor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,6 +105,47 @@ func TestWide_RetryOfOneBranch(t *testing.T) {
 		}
 		wantEnd(t, p.await("r"), eventstream.Completed, false, fmt.Sprint(650-121+10000))
 	})
+}
+
+// The parts of a wide split keep what its branches differ in.
+func TestWide_UnlikeBranches(t *testing.T) {
+	split := func(context.Context, *processor.Task) (processor.Outcome, error) {
+		branches := []processor.Branch{
+			{Step: "A", Message: 1}, {Step: "A", Message: 2}, {Step: "A"}, {Step: "A", Message: json.RawMessage("null")},
+			{Step: "A", Message: 3}, {Step: "B", Message: 4}, {Step: "B", Message: "<&>\u2028"}, {Step: "A", Message: 5, Delay: time.Second},
+			{Step: "A", Message: 6, Delay: time.Second}, {Step: "A", Message: map[string]int{"b": 1, "a": 2}}, {Step: "B"}, {Step: "B"},
+		}
+		return processor.SplitTo(branches...).Join("Join"), nil
+	}
+	tell := func(_ context.Context, t *processor.Task) (processor.Outcome, error) {
+		return processor.Complete(t.Step + string(t.Input)), nil
+	}
+	join := processor.Aggregate(func(_ context.Context, results iter.Seq2[string, error]) (string, error) {
+		var all []string
+		for r, err := range results {
+			if err != nil {
+				return "", err
+			}
+			all = append(all, r)
+		}
+		return strings.Join(all, " "), nil
+	})
+	outputs := map[int]string{}
+	for _, wide := range []int{100, 1, 3, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newWorld(t).process(nil)
+			p.SetWide(wide, 1<<20)
+			pl := pipeline(t, processor.Step{Name: "Split", Handler: split}, processor.Step{Name: "A", Handler: tell},
+				processor.Step{Name: "B", Handler: tell}, processor.Step{Name: "Join", Handler: join})
+			p.work(nil, pl)
+			outputs[wide] = string(p.run(pl, "r", nil).Output)
+		})
+	}
+	for wide, output := range outputs {
+		if output != outputs[100] || !strings.Contains(output, "A1 A2 A Anull A3 B4") {
+			t.Errorf("parts of %d: %s, want %s", wide, output, outputs[100])
+		}
+	}
 }
 
 func TestWide_ArchiveAndPurge(t *testing.T) {
