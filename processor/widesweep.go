@@ -39,7 +39,9 @@ func (d documents) families() map[string][]string {
 	families := map[string][]string{}
 	for doc, s := range d {
 		if s.Batches > 0 && !s.Status.Final() {
-			families[doc] = slices.Clip(families[doc]) // an entry, also if no child is listed
+			if _, ok := families[doc]; !ok {
+				families[doc] = nil // an entry, also if no child is listed
+			}
 		}
 		if parent, _, isChild := parentDocument(doc); isChild {
 			families[parent] = append(families[parent], doc)
