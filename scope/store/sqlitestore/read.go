@@ -31,7 +31,7 @@ func (s *Store) get(ctx context.Context, name string, c *store.Conditions) (*sto
 	}
 	var object store.Object
 	return &object, s.read(ctx, func(c *conn) error {
-		found, body, err := findBody(c, name, conditions.IfNoneMatch)
+		found, body, err := findBody(c, name, knownETag(&conditions))
 		if err != nil {
 			return err
 		}
@@ -42,6 +42,15 @@ func (s *Store) get(ctx context.Context, name string, c *store.Conditions) (*sto
 		}
 		return found.blob().Read(name, &conditions, now)
 	})
+}
+
+// knownETag is the ETag with which nothing is to be read; "" if there is none,
+// since a date may demand the body whatever the ETag.
+func knownETag(c *store.Conditions) string {
+	if !c.IfModifiedSince.IsZero() {
+		return ""
+	}
+	return c.IfNoneMatch
 }
 
 // findBody is find with the body, which is left out if the ETag is known: who

@@ -101,7 +101,10 @@ func (w *world) put(c store.Conditions) error {
 func (w *world) remove(c store.Conditions) error { return w.store.Delete(w.ctx, w.blob, &c) }
 
 func (w *world) get(c store.Conditions) error {
-	_, err := w.store.Get(w.ctx, w.blob, &c)
+	object, err := w.store.Get(w.ctx, w.blob, &c)
+	if err == nil && int64(len(object.Body)) != object.Size {
+		return fmt.Errorf("a body of %d bytes where %d are due", len(object.Body), object.Size)
+	}
 	return err
 }
 
