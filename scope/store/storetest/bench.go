@@ -1,18 +1,23 @@
 package storetest
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/leasestream/leasestream/scope/store"
 )
 
 // RunBenchmarks measures what a LeaseScope is made of, on one store. The bodies
-// are as large as a document of 40 and of 1,000 events.
+// are like documents of 12, 1,000 and 13,000 events.
 func RunBenchmarks(b *testing.B, h Harness) {
-	for _, size := range []int{10_000, 250_000} {
+	for _, size := range []int{4_000, 300_000, 4_000_000} {
 		kb := fmt.Sprintf("%dKB", size/1000)
-		body := make([]byte, size)
+		body := document(size)
 		b.Run("Get/"+kb, func(b *testing.B) { benchGet(b, openBench(b, h), body) })
 		b.Run("Put/"+kb, func(b *testing.B) { benchPut(b, openBench(b, h), body) })
 		b.Run("Scope/"+kb, func(b *testing.B) { benchScope(b, openBench(b, h), body) })
@@ -20,6 +25,19 @@ func RunBenchmarks(b *testing.B, h Harness) {
 	b.Run("Stat", func(b *testing.B) { benchStat(b, openBench(b, h)) })
 	b.Run("AcquireRelease", func(b *testing.B) { benchLease(b, openBench(b, h)) })
 	b.Run("List/1000", func(b *testing.B) { benchList(b, openBench(b, h), 1000) })
+	b.Run("Crowd/16", func(b *testing.B) { benchCrowd(b, openBench(b, h), document(30_000), 16) })
+}
+
+// document is a body of so many bytes that packs as well as a stream does: lines
+// that differ in a few numbers.
+func document(size int) []byte {
+	var b bytes.Buffer
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, `<Event id="%02d.00" name="Work" topic="Work" status="completed" prev="00" trackingId="e2e0205a-2848-42c5-8067-1f094aa64d48"`+
+			` created="2026-11-30T17:02:08.633Z" timestamp="2026-11-30T17:02:%02d.%03dZ" key="worker-1" started="2026-11-30T17:02:%02d.%03dZ"`+
+			` attempt="1"><Input>{"n":%d}</Input><Output>%d</Output></Event>`+"\n", i, i/999%60, i*7%999, i/999%60, i*3%999, i, i*i)
+	}
+	return b.Bytes()[:size]
 }
 
 // openBench returns a store with the blob "a".
@@ -43,16 +61,18 @@ func benchGet(b *testing.B, s store.Store, body []byte) {
 	}
 }
 
-// vary changes a few bytes in the middle, as an edit does.
-func vary(body []byte, n int) {
+// vary returns the body of the next edit. Like that of a stream it is of another
+// length, so that all that follows has moved: a store that writes only the pages
+// that differ gains nothing.
+func vary(body []byte, n int) []byte {
 	copy(body[len(body)/2:], fmt.Sprintf("%020d", n))
+	return body[n%32:]
 }
 
 func benchPut(b *testing.B, s store.Store, body []byte) {
 	b.SetBytes(int64(len(body)))
 	for n := 0; b.Loop(); n++ {
-		vary(body, n)
-		if _, err := s.Put(b.Context(), "a", body, &store.PutOptions{Metadata: streamMetadata}); err != nil {
+		if _, err := s.Put(b.Context(), "a", vary(body, n), &store.PutOptions{Metadata: streamMetadata}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -63,10 +83,9 @@ func benchScope(b *testing.B, s store.Store, body []byte) {
 	ctx := b.Context()
 	o := &store.PutOptions{Metadata: streamMetadata, Conditions: store.Conditions{LeaseID: idA}}
 	for n := 0; b.Loop(); n++ {
-		vary(body, n)
 		_, acquired := s.Lease(ctx, "a", new(acquire(idA, store.MaxLease)))
 		_, read := s.Get(ctx, "a", nil)
-		_, written := s.Put(ctx, "a", body, o)
+		_, written := s.Put(ctx, "a", vary(body, n), o)
 		_, released := s.Lease(ctx, "a", new(release(idA)))
 		for _, err := range []error{acquired, read, written, released} {
 			if err != nil {
@@ -74,6 +93,32 @@ func benchScope(b *testing.B, s store.Store, body []byte) {
 			}
 		}
 	}
+}
+
+// benchCrowd has at least so many clients at work at once, each on a blob of its
+// own, and measures one round of each: acquire, write, renew, release.
+func benchCrowd(b *testing.B, s store.Store, body []byte, clients int) {
+	var count atomic.Int64
+	b.SetParallelism((clients + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		name, own := fmt.Sprintf("crowd/%d", count.Add(1)), bytes.Clone(body)
+		_, err := s.Put(b.Context(), name, nil, nil)
+		for n := 0; err == nil && pb.Next(); n++ {
+			err = leaseAndPut(b.Context(), s, name, vary(own, n))
+		}
+		if err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func leaseAndPut(ctx context.Context, s store.Store, name string, body []byte) error {
+	o := &store.PutOptions{Metadata: streamMetadata, Conditions: store.Conditions{LeaseID: idA}}
+	_, acquired := s.Lease(ctx, name, new(acquire(idA, store.MaxLease)))
+	_, written := s.Put(ctx, name, body, o)
+	_, renewed := s.Lease(ctx, name, new(renew(idA)))
+	_, released := s.Lease(ctx, name, new(release(idA)))
+	return errors.Join(acquired, written, renewed, released)
 }
 
 func benchStat(b *testing.B, s store.Store) {
