@@ -119,7 +119,7 @@ func (p *Processor) Payload(ctx context.Context, payload eventstream.Payload) (j
 	ctx, cancel := context.WithTimeout(ctx, p.timing.payloadIO)
 	defer cancel()
 	object, err := p.scope.Store().Get(ctx, payload.Ref, nil)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) {
 		return nil, fmt.Errorf("%w: %w", ErrPayload, err)
 	}
 	if err != nil {

@@ -42,6 +42,8 @@ func (l *line) load(t *tenure) (*document, error) {
 		return l.take(t, object)
 	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
 		return l.doc, nil
+	case errors.Is(err, store.ErrDamaged):
+		return nil, untouched(l.blob, malformed(err))
 	case notOurs(err):
 		t.lose(err)
 		return nil, errAgain
@@ -53,9 +55,19 @@ func (l *line) take(t *tenure, object *store.Object) (*document, error) {
 	l.s.stats.reads.Add(1)
 	stream, err := eventstream.Parse(object.Body)
 	if err != nil {
-		return nil, fmt.Errorf("edit %q: nothing is written over it: %w", l.blob, err)
+		return nil, untouched(l.blob, err)
 	}
 	t.etag = object.ETag
 	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
 	return l.doc, nil
+}
+
+// untouched is the error of an edit of a document that cannot be read.
+func untouched(blob string, err error) error {
+	return fmt.Errorf("edit %q: nothing is written over it: %w", blob, err)
+}
+
+// malformed makes of a damaged body what it is to those who wanted a stream.
+func malformed(damaged error) error {
+	return fmt.Errorf("%w: %w", eventstream.ErrMalformed, damaged)
 }

@@ -220,6 +220,27 @@ func TestEdit_Refusals(t *testing.T) {
 	}
 }
 
+// What the store cannot give back whole is no document, at once, and stays as it is.
+func TestEdit_DamagedBody(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s := w.newScope(nil)
+		w.put([]byte("<EventStream/>"))
+		before := w.get().ETag
+		w.failNext("get", 2, false, &store.Error{Op: "get", Name: blob, Sentinel: store.ErrDamaged})
+		began := time.Now()
+		_, err := s.Edit(t.Context(), blob, add("x"))
+		wantErr(t, "Edit()", err, store.ErrDamaged, eventstream.ErrMalformed)
+		_, err = s.Read(t.Context(), blob)
+		wantErr(t, "Read()", err, store.ErrDamaged, eventstream.ErrMalformed)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the damage was told after %v, want at once", took)
+		}
+		if got := w.get().ETag; got != before {
+			t.Errorf("a blob that could not be read was written over")
+		}
+	})
+}
+
 // While an upload is under way, those that come share the next one, in the order
 // in which they came.
 func TestEdit_GroupCommit(t *testing.T) {

@@ -173,7 +173,7 @@ var sentinels = []error{
 	store.ErrNotFound, store.ErrContainerNotFound, store.ErrExists, store.ErrConditionNotMet,
 	store.ErrLeaseHeld, store.ErrLeaseMissing, store.ErrLeaseMismatch, store.ErrLeaseNotPresent,
 	store.ErrLeaseLost, store.ErrLeaseBreaking, store.ErrThrottled, store.ErrUnauthorized,
-	store.ErrTooLarge, store.ErrInvalid,
+	store.ErrTooLarge, store.ErrDamaged, store.ErrInvalid,
 }
 
 // endedBy is err, and what ended the attempts that followed on it, if something

@@ -2,6 +2,7 @@ package scope
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/leasestream/leasestream/eventstream"
@@ -24,6 +25,9 @@ func (s *Scope) Read(ctx context.Context, blob string) (*Snapshot, error) {
 		object, err = s.st.Get(ctx, blob, nil)
 		return err
 	})
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, fmt.Errorf("read %q: %w", blob, malformed(err))
+	}
 	if err != nil {
 		return nil, &Error{"read", blob, err}
 	}

@@ -35,7 +35,7 @@ var statuses = []struct {
 		processor.ErrConflict, processor.ErrOpen, eventstream.ErrFinal, eventstream.ErrStatus, eventstream.ErrSuperseded,
 		eventstream.ErrNothingToReopen, store.ErrNotFound, store.ErrLeaseNotPresent, store.ErrLeaseHeld,
 	}},
-	{http.StatusUnprocessableEntity, []error{eventstream.ErrMalformed, xpath.ErrBudget}},
+	{http.StatusUnprocessableEntity, []error{eventstream.ErrMalformed, store.ErrDamaged, xpath.ErrBudget}},
 }
 
 func statusOf(err error) int {

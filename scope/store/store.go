@@ -248,6 +248,8 @@ var (
 	ErrUnauthorized = errors.New("not authorized")
 	// ErrTooLarge: the body or the metadata are over the store's limit.
 	ErrTooLarge = errors.New("too large")
+	// ErrDamaged: the body of the blob cannot be read any more as it was written.
+	ErrDamaged = errors.New("stored body is damaged")
 	// ErrInvalid: the request itself is wrong (a duration, an ID, a name).
 	ErrInvalid = errors.New("invalid request")
 )
