@@ -52,6 +52,7 @@ var allowed = map[string][]string{
 var only = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/...":  {"scope/store/azurestore"},
 	"modernc.org/sqlite/...":                 {"scope/store/sqlitestore"},
+	"github.com/klauspost/compress/...":      {"scope/store/sqlitestore"},
 	"github.com/spf13/cobra/...":             {"cmd/internal/cli", "cmd/leasebench"},
 	"github.com/antchfx/...":                 {"eventstream", "xpath", "cmd/leasebench/..."},
 	"github.com/itchyny/gojq/...":            {"processor/pipeline"},

@@ -25,6 +25,17 @@
 // write is carried through whatever becomes of the context, so its outcome is
 // known. Readers never wait for writers.
 //
+// # Format
+//
+// Bodies of 2 KiB and more are kept packed, by S2 and with a checksum, if that makes
+// them smaller: a stream is mostly repetition, and a commit then writes a tenth of the
+// bytes. Nothing of it shows outside: sizes and limits are those of the body. One that
+// cannot be unpacked is store.ErrDamaged.
+//
+// A file of an older version of the format is brought to the present one when it is
+// opened, in one transaction that takes no longer for a large file. Programs of the
+// older version that still have it open fail from then on, and harm nothing.
+//
 // Do not put the file on a network drive: SQLite needs locks and shared memory
 // that those do not offer.
 package sqlitestore

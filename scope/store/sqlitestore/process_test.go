@@ -187,17 +187,21 @@ func TestProcesses_CreateAtOnce(t *testing.T) {
 	const processes = 20
 	path := filepath.Join(t.TempDir(), "store.db")
 	startAll(t, processes, "create", path)
-	s := open(t, path, &sqlitestore.Options{MustExist: true})
-	count := 0
+	if got := blobs(t, open(t, path, &sqlitestore.Options{MustExist: true})); got != processes {
+		t.Errorf("%d processes left %d blobs", processes, got)
+	}
+}
+
+// blobs counts them.
+func blobs(t *testing.T, s store.Store) (n int) {
+	t.Helper()
 	for _, err := range s.List(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count++
+		n++
 	}
-	if count != processes {
-		t.Errorf("%d processes left %d blobs", processes, count)
-	}
+	return n
 }
 
 // putForever puts blobs of every size and tells each one that was acknowledged.

@@ -30,18 +30,24 @@ func (s *Store) get(ctx context.Context, name string, c *store.Conditions) (*sto
 		return nil, err
 	}
 	var object store.Object
-	return &object, s.read(ctx, func(c *conn) error {
-		found, body, err := findBody(c, name, knownETag(&conditions))
+	var stored content
+	err = s.read(ctx, func(c *conn) error {
+		found, kept, err := findContent(c, name, knownETag(&conditions))
 		if err != nil {
 			return err
 		}
+		stored = kept
 		now := time.Now()
-		object = store.Object{Body: body}
 		if found != nil {
 			object.Info = found.Info(name, now)
 		}
 		return found.blob().Read(name, &conditions, now)
 	})
+	if err != nil {
+		return nil, err
+	}
+	object.Body, err = stored.unpack(object.Size)
+	return &object, err
 }
 
 // knownETag is the ETag with which nothing is to be read; "" if there is none,
@@ -53,19 +59,19 @@ func knownETag(c *store.Conditions) string {
 	return c.IfNoneMatch
 }
 
-// findBody is find with the body, which is left out if the ETag is known: who
+// findContent is find with the content, which is left out if the ETag is known: who
 // polls for a change reads no more than the record.
-func findBody(c *conn, name, known string) (*record, []byte, error) {
+func findContent(c *conn, name, known string) (*record, content, error) {
 	var r record
-	var body []byte
+	var stored content
 	err := scanRecord(&r, func(dest ...any) error {
-		return c.row("SELECT iif(etag = ?, NULL, data), "+columns+
-			" FROM blob JOIN body USING (id) WHERE name = ?", []any{known, name}, append([]any{&body}, dest...)...)
+		return c.row("SELECT iif(etag = ?, NULL, content), codec, "+columns+
+			" FROM blob JOIN body USING (id) WHERE name = ?", []any{known, name}, append([]any{&stored.data, &stored.codec}, dest...)...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil, checkContainer(c)
+		return nil, stored, checkContainer(c)
 	}
-	return &r, body, err
+	return &r, stored, err
 }
 
 // Stat implements [store.Store].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -11,13 +12,19 @@ import (
 
 const (
 	// applicationID marks the file as ours: "LsSt".
-	applicationID = 0x4c735374
-	// version of the schema. A change of the tables raises it.
-	version = 1
-
+	applicationID   = 0x4c735374
 	pageSize        = 16384 // bytes
 	checkpointPages = 1024  // of log, after which they are moved to the file
 )
+
+// version of the schema that this program reads and writes.
+const version = len(steps)
+
+// steps make the tables of a version from those of the one before; the first one
+// makes them of nothing. A change of the tables is another step. Programs of older
+// versions that have the file open stay in it: a step has to see to it that their
+// statements go on to do no harm, or fail.
+var steps = [...]string{tables, packedBodies}
 
 // tables of version 1. The body is a table of its own, so that a lease operation
 // or a listing does not touch it. Times are nanoseconds since 1970, 0 for none;
@@ -48,29 +55,43 @@ CREATE TABLE counter (
 INSERT INTO counter VALUES (0);
 `
 
+// packedBodies is version 2: a body may be stored by another codec than the plain
+// one, which that of all older bodies is. The column has a new name, so that
+// programs of version 1 neither take packed bytes for a body nor leave a plain one
+// marked as packed.
+const packedBodies = `
+ALTER TABLE body RENAME COLUMN data TO content;
+ALTER TABLE body ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+`
+
 // patience is how long Open waits for locks.
 const patience = 30 * time.Second
 
 // errForeign is the error of a file that something else has made.
 var errForeign = errors.New("it is no store of leasestream; name another file")
 
-// prepare makes a store of an empty file, and refuses one that is none of ours
-// after no more than reading it. It waits for locks no longer than patience.
+// prepare makes a store of an empty file, brings one of an older version to this
+// one, and refuses one that is none of ours after no more than reading it. It waits
+// for locks no longer than patience.
 func (s *Store) prepare(patience time.Duration, mustExist bool) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience,
 		fmt.Errorf("another program has kept it locked for %v", patience))
 	defer cancel()
 	err := s.writer.with(ctx, func(c *conn) error {
-		empty, err := inspect(ctx, c)
+		found, err := inspect(ctx, c)
 		switch {
 		case err != nil:
 			return err
-		case empty && mustExist:
+		case found == 0 && mustExist:
 			return errForeign
-		case empty:
-			err = create(ctx, c)
-		default:
+		case found == 0:
+			err = c.execOnce(fmt.Sprintf("PRAGMA page_size = %d", pageSize))
+		}
+		if err == nil {
 			err = useLog(ctx, c)
+		}
+		if err == nil && found < version {
+			err = upgrade(ctx, c)
 		}
 		if err != nil {
 			return err
@@ -83,58 +104,53 @@ func (s *Store) prepare(patience time.Duration, mustExist bool) error {
 	return err
 }
 
-// inspect reads whether the file is empty or ours. Any other is an error.
-func inspect(ctx context.Context, c *conn) (empty bool, err error) {
-	var id, v, objects int
+// inspect reads which version the file has; 0 if it is empty. One that is not ours
+// is an error.
+func inspect(ctx context.Context, c *conn) (found int, err error) {
+	var id, objects int
 	err = retry(ctx, func() error {
 		return c.row("SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"+
-			" FROM pragma_application_id, pragma_user_version", nil, &id, &v, &objects)
+			" FROM pragma_application_id, pragma_user_version", nil, &id, &found, &objects)
 	})
 	switch {
 	case code(err) == sqlite3.SQLITE_NOTADB:
-		return false, errForeign
+		return 0, errForeign
 	case err != nil:
-		return false, err
-	case id == 0 && v == 0 && objects == 0:
-		return true, nil
-	case id != applicationID:
-		return false, errForeign
-	case v > version:
-		return false, fmt.Errorf("it has version %d of the format and this program knows up to %d: "+
-			"use the leasestream that wrote it, or a newer one, or name another file", v, version)
+		return 0, err
+	case id == 0 && found == 0 && objects == 0:
+		return 0, nil
+	case id != applicationID || found < 1:
+		return 0, errForeign
+	case found > version:
+		return 0, fmt.Errorf("it has version %d of the format and this program knows up to %d: "+
+			"use the leasestream that wrote it, or a newer one, or name another file", found, version)
 	}
-	return false, nil
+	return found, nil
 }
 
-// create makes the tables. Any number of processes may do so at once: the first
-// one to get the lock does, and the others find that.
-func create(ctx context.Context, c *conn) error {
-	if err := c.execOnce(fmt.Sprintf("PRAGMA page_size = %d", pageSize)); err != nil {
-		return err
-	}
-	if err := useLog(ctx, c); err != nil {
-		return err
-	}
+// upgrade makes the tables, or brings them to this version. Any number of processes
+// may do so at once: the first one to get the lock does, and the others find that.
+func upgrade(ctx context.Context, c *conn) error {
 	if err := c.setLevel(full); err != nil {
 		return err
 	}
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	if err := createTables(ctx, c); err != nil {
+	if err := takeSteps(ctx, c); err != nil {
 		c.rollback()
 		return err
 	}
 	return c.commit()
 }
 
-func createTables(ctx context.Context, c *conn) error {
-	empty, err := inspect(ctx, c)
-	if err != nil || !empty {
+func takeSteps(ctx context.Context, c *conn) error {
+	found, err := inspect(ctx, c)
+	if err != nil || found == version {
 		return err
 	}
 	return c.execOnce(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d",
-		tables, applicationID, version))
+		strings.Join(steps[found:], ";"), applicationID, version))
 }
 
 // useLog puts the file in WAL mode, in which it stays.

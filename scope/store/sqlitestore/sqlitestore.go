@@ -27,6 +27,7 @@ type Store struct {
 	writer  *pool // of one, so that the writers of a process wait in line
 	readers *pool
 	watcher *pool // of one, since SQLite counts versions for each connection
+	packer  packer
 	maxBody int64
 	close   func() error // does so once
 }

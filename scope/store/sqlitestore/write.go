@@ -16,7 +16,7 @@ func (s *Store) Create(ctx context.Context) error {
 		if found != nil || err != nil && !errors.Is(err, store.ErrContainerNotFound) {
 			return err
 		}
-		return insert(c, "", &rules.Blob{Created: now, Modified: now}, nil)
+		return insert(c, "", &rules.Blob{Created: now, Modified: now}, content{})
 	})
 	return fail("create", "", err)
 }
@@ -27,8 +27,20 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 	if err != nil {
 		return nil, fail("put", name, err)
 	}
+	var info *store.Info
+	err = s.packer.with(body, func(stored content) (err error) {
+		info, err = s.put(ctx, name, body, stored, o)
+		return err
+	})
+	if err != nil {
+		return nil, fail("put", name, err)
+	}
+	return info, nil
+}
+
+func (s *Store) put(ctx context.Context, name string, body []byte, stored content, o *store.PutOptions) (*store.Info, error) {
 	var info store.Info
-	err = s.write(ctx, full, func(c *conn, now time.Time) error {
+	return &info, s.write(ctx, full, func(c *conn, now time.Time) error {
 		found, err := find(c, name)
 		if err != nil {
 			return err
@@ -38,21 +50,17 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 			return err
 		}
 		if found == nil {
-			err = insert(c, name, written, body)
+			err = insert(c, name, written, stored)
 		} else {
-			err = update(c, found.id, written, body)
+			err = update(c, found.id, written, stored)
 		}
 		info = written.Info(name, now)
 		return err
 	})
-	if err != nil {
-		return nil, fail("put", name, err)
-	}
-	return &info, nil
 }
 
 // insert adds a blob, or the container, and gives it its ETag.
-func insert(c *conn, name string, b *rules.Blob, body []byte) error {
+func insert(c *conn, name string, b *rules.Blob, stored content) error {
 	var id int64
 	v, err := stamped(c, b)
 	if err != nil {
@@ -63,18 +71,18 @@ func insert(c *conn, name string, b *rules.Blob, body []byte) error {
 	if err != nil || name == "" {
 		return err
 	}
-	return c.exec("INSERT INTO body (id, data) VALUES (?, ?)", id, notNull(body))
+	return c.exec("INSERT INTO body (id, content, codec) VALUES (?, ?, ?)", id, stored.data, stored.codec)
 }
 
 // update overwrites a blob and gives it its ETag.
-func update(c *conn, id int64, b *rules.Blob, body []byte) error {
+func update(c *conn, id int64, b *rules.Blob, stored content) error {
 	v, err := stamped(c, b)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
 		c.exec("UPDATE blob SET ("+columns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, id)...),
-		c.exec("UPDATE body SET data = ? WHERE id = ?", notNull(body), id),
+		c.exec("UPDATE body SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, id),
 	)
 }
 
@@ -86,14 +94,6 @@ func stamped(c *conn, b *rules.Blob) ([]any, error) {
 	}
 	b.ETag = rules.ETag(uint64(n))
 	return values(b)
-}
-
-// notNull keeps an empty body from being stored as NULL.
-func notNull(body []byte) []byte {
-	if body == nil {
-		return []byte{}
-	}
-	return body
 }
 
 // Delete implements [store.Store].
