@@ -1,9 +1,10 @@
 package fanout
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,11 +35,11 @@ func ceiling(ctx context.Context, st store.Store, sizes []int) (took time.Durati
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, st.Delete(ctx, blob, &store.Conditions{LeaseID: id})) }()
-	body := noise(slices.Max(append(sizes, 1)))
+	text := events(slices.Max(append(sizes, 1)) + shifts)
 	began := time.Now()
-	for _, size := range sizes {
-		copy(body, noise(64)) // no two bodies are the same
-		info, err = st.Put(ctx, blob, body[:size], &store.PutOptions{
+	for i, size := range sizes {
+		at := i % shifts // all that follows an edit moves
+		info, err = st.Put(ctx, blob, text[at:at+size], &store.PutOptions{
 			Conditions: store.Conditions{LeaseID: id, IfMatch: info.ETag},
 			Metadata:   bareMetadata,
 		})
@@ -49,10 +50,19 @@ func ceiling(ctx context.Context, st store.Store, sizes []int) (took time.Durati
 	return time.Since(began), nil
 }
 
-func noise(size int) []byte {
-	b := make([]byte, size)
-	for i := range b {
-		b[i] = byte(rand.Uint32())
+// shifts is how many places a body may begin at.
+const shifts = 64
+
+// events are lines like those of the document of a run, as many bytes long or a
+// little longer: a store that packs what it keeps packs them as well.
+func events(size int) []byte {
+	var b bytes.Buffer
+	b.Grow(size + 1<<10)
+	for i := 0; b.Len() < size; i++ {
+		at := time.Unix(1764487931, int64(i/64)*3_700_000).UTC().Format("2006-01-02T15:04:05.000Z")
+		fmt.Fprintf(&b, `<Event id="%02d.00" name="Work" topic="Work" status="completed" prev="00" trackingId="e2e0205a-2848-42c5-8067-1f094aa64d48"`+
+			` created="2026-11-30T17:02:08.633Z" timestamp=%q key="leasebench-9b2e4f6a" started=%q attempt="1">`+
+			`<Input>{"n":%d,"pad":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}</Input><Output>%d</Output></Event>`+"\n", i, at, at, i, i)
 	}
-	return b
+	return b.Bytes()
 }
