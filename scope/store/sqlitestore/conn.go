@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -70,11 +71,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// begin takes the write lock. A transaction that could not begin has done
-// nothing, so this repeats no write.
-func (c *conn) begin(ctx context.Context) error {
-	return retry(ctx, func() error { return c.exec("BEGIN IMMEDIATE") })
-}
+// beginWrite takes the write lock. A transaction that could not begin has done
+// nothing, so to retry this repeats no write.
+const beginWrite = "BEGIN IMMEDIATE"
 
 // commit may fail with the transaction on the disk or not: its error is one of
 // unknown outcome.
@@ -85,6 +84,43 @@ func (c *conn) commit() error {
 	}
 	c.rollback()
 	return err
+}
+
+// end commits the transaction, or takes it back because of err, which it returns.
+func (c *conn) end(err error) error {
+	if err != nil {
+		c.rollback()
+		return err
+	}
+	return c.commit()
+}
+
+// errUndone: SQLite has taken back the whole transaction, as it does when the disk
+// is full.
+var errUndone = errors.New("the whole transaction was undone")
+
+// nested runs a part of a transaction, which is taken back alone if f fails. The
+// transaction has ended if the error matches errUndone.
+func (c *conn) nested(f func() error) error {
+	if err := c.exec("SAVEPOINT op"); err != nil {
+		return fmt.Errorf("%w: %w", errUndone, err)
+	}
+	err := f()
+	var undone error
+	if err != nil {
+		undone = c.exec("ROLLBACK TO op")
+	}
+	if undone == nil {
+		undone = c.exec("RELEASE op")
+	}
+	if undone == nil {
+		return err
+	}
+	c.rollback()
+	if code(err) != 0 { // the reason; a refusal would not be one
+		undone = err
+	}
+	return fmt.Errorf("%w: %w", errUndone, undone)
 }
 
 // rollback ends a transaction that is not to be. It fails only if SQLite has

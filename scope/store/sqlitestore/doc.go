@@ -25,6 +25,11 @@
 // write is carried through whatever becomes of the context, so its outcome is
 // known. Readers never wait for writers.
 //
+// Those who wait in line when the lock is had are carried out together, one after
+// the other in one transaction, so that many pay for the disk once. Each is judged on
+// what those before it did, and taken back alone if it is refused. If the transaction
+// itself fails, all of them have an unknown outcome.
+//
 // # Format
 //
 // Bodies of 2 KiB and more are kept packed, by S2 and with a checksum, if that makes

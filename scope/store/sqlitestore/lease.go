@@ -31,7 +31,7 @@ func (s *Store) Lease(ctx context.Context, name string, r *store.LeaseRequest) (
 
 func (s *Store) operate(ctx context.Context, l level, name string, r *store.LeaseRequest) (*store.LeaseResult, error) {
 	var result *store.LeaseResult
-	err := s.write(ctx, l, func(c *conn, now time.Time) error {
+	err := s.write(ctx, l, 0, func(c *conn, now time.Time) error {
 		found, err := find(c, name)
 		if err != nil {
 			return err

@@ -27,6 +27,12 @@ func newPool(db *sql.DB, size int) *pool {
 // with calls f with a connection of its own. It waits for one no longer than ctx
 // lasts; f runs to its end.
 func (p *pool) with(ctx context.Context, f func(*conn) error) error {
+	return p.withUnless(ctx, nil, f)
+}
+
+// withUnless is with for what is not needed any more once done is closed: f is not
+// called then, which is no error.
+func (p *pool) withUnless(ctx context.Context, done <-chan struct{}, f func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -36,6 +42,8 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) error {
 			return errClosed
 		}
 		return p.use(c, f)
+	case <-done:
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}

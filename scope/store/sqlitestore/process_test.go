@@ -31,6 +31,7 @@ var roles = map[string]func(path string) error{
 	"put-forever":     putForever,
 	"acquire":         acquireFixed,
 	"play":            playGames,
+	"die-in-group":    dieInGroup,
 }
 
 func TestMain(m *testing.M) {

@@ -77,7 +77,7 @@ func (s *Store) prepare(patience time.Duration, mustExist bool) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience,
 		fmt.Errorf("another program has kept it locked for %v", patience))
 	defer cancel()
-	err := s.writer.with(ctx, func(c *conn) error {
+	err := s.line.pool.with(ctx, func(c *conn) error {
 		found, err := inspect(ctx, c)
 		switch {
 		case err != nil:
@@ -134,7 +134,7 @@ func upgrade(ctx context.Context, c *conn) error {
 	if err := c.setLevel(full); err != nil {
 		return err
 	}
-	if err := c.begin(ctx); err != nil {
+	if err := retry(ctx, func() error { return c.exec(beginWrite) }); err != nil {
 		return err
 	}
 	if err := takeSteps(ctx, c); err != nil {
@@ -164,10 +164,12 @@ func useLog(ctx context.Context, c *conn) error {
 }
 
 // tune sets up the connection that writes. The log is kept short (4 MiB): a
-// longer one saves less by rarer checkpoints than it costs by slower look-ups.
+// longer one saves less by rarer checkpoints than it costs by slower look-ups. What
+// takes back an op of a group is kept in memory, not in a file elsewhere.
 func (c *conn) tune() error {
 	return errors.Join(
 		c.execOnce(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", checkpointPages)),
+		c.execOnce("PRAGMA temp_store = MEMORY"),
 		c.execOnce(fmt.Sprintf("PRAGMA journal_size_limit = %d", 4*checkpointPages*pageSize)),
 	)
 }

@@ -24,7 +24,7 @@ const MaxBody = 900 << 20
 // Store is one container in a SQLite file. Make one with [Open].
 type Store struct {
 	db      *sql.DB
-	writer  *pool // of one, so that the writers of a process wait in line
+	line    line // of those who write
 	readers *pool
 	watcher *pool // of one, since SQLite counts versions for each connection
 	packer  packer
@@ -85,7 +85,7 @@ func open(patience time.Duration, path string, o *Options) (*Store, error) {
 	}
 	s := &Store{
 		db:      db,
-		writer:  newPool(db, 1),
+		line:    line{pool: newPool(db, 1)},
 		readers: newPool(db, max(2, runtime.GOMAXPROCS(0))),
 		watcher: newPool(db, 1),
 		maxBody: o.maxBody(),
@@ -132,7 +132,7 @@ func (s *Store) Local() bool { return true }
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shutDown() error {
-	return errors.Join(s.writer.close(), s.readers.close(), s.watcher.close(), s.db.Close())
+	return errors.Join(s.line.pool.close(), s.readers.close(), s.watcher.close(), s.db.Close())
 }
 
 // read runs f on a connection of its own. It may run again if it has met a lock,
@@ -143,21 +143,9 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	})
 }
 
-// write runs f in a write transaction, which is committed if f returns nil. The
-// time is read after the lock is taken, so that leases are judged in the order
-// in which requests take effect.
-func (s *Store) write(ctx context.Context, l level, f func(c *conn, now time.Time) error) error {
-	return s.writer.with(ctx, func(c *conn) error {
-		if err := c.setLevel(l); err != nil {
-			return err
-		}
-		if err := c.begin(ctx); err != nil {
-			return err
-		}
-		if err := f(c, time.Now()); err != nil {
-			c.rollback()
-			return err
-		}
-		return c.commit()
-	})
+// write runs f in a write transaction, which is committed if f returns nil. It
+// writes content of so many bytes. The time is read after the lock is taken, so that
+// leases are judged in the order in which requests take effect.
+func (s *Store) write(ctx context.Context, l level, bytes int, f func(c *conn, now time.Time) error) error {
+	return s.line.write(ctx, &op{level: l, bytes: bytes, do: f})
 }

@@ -11,7 +11,7 @@ import (
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context) error {
-	err := s.write(ctx, full, func(c *conn, now time.Time) error {
+	err := s.write(ctx, full, 0, func(c *conn, now time.Time) error {
 		found, err := find(c, "")
 		if found != nil || err != nil && !errors.Is(err, store.ErrContainerNotFound) {
 			return err
@@ -40,7 +40,7 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 
 func (s *Store) put(ctx context.Context, name string, body []byte, stored content, o *store.PutOptions) (*store.Info, error) {
 	var info store.Info
-	return &info, s.write(ctx, full, func(c *conn, now time.Time) error {
+	return &info, s.write(ctx, full, len(stored.data), func(c *conn, now time.Time) error {
 		found, err := find(c, name)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (s *Store) Delete(ctx context.Context, name string, c *store.Conditions) er
 	if err != nil {
 		return fail("delete", name, err)
 	}
-	err = s.write(ctx, full, func(c *conn, now time.Time) error {
+	err = s.write(ctx, full, 0, func(c *conn, now time.Time) error {
 		found, err := find(c, name)
 		if err != nil {
 			return err
