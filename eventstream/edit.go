@@ -66,8 +66,9 @@ type savepoint struct {
 // would be over [MaxBytes].
 //
 // Before f runs, what a foreign hand left undone in the document is brought to
-// its end: propagation that is missing, live events below final ones. That stays
-// even if f fails, and is part of the Changes of the next edit that succeeds.
+// its end: propagation that is missing, live events below final ones, pauses
+// without a time. That stays even if f fails, and is part of the Changes of the
+// next edit that succeeds.
 func (s *Stream) Edit(now time.Time, f func() error) (Changes, error) {
 	if s.tx != nil {
 		return Changes{}, errors.New("event-stream edits do not nest")

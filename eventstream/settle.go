@@ -3,11 +3,12 @@ package eventstream
 // needsSettling reports whether a foreign hand left anything undone in a document
 // that was just read.
 func (s *Stream) needsSettling() bool {
-	undone := false
+	undone := s.isPausedUndated()
 	for _, e := range s.events {
 		if e.has(flagSuperseded) {
 			continue
 		}
+		undone = undone || e.isPausedUndated()
 		if e.isOpenParent() && !e.isUndecided() || e.status == Init && len(e.next) > 0 {
 			undone = true
 		}
@@ -34,12 +35,24 @@ func (s *Stream) isRegular(e *Event) bool {
 	return e.has(flagLinked) && e.step == 0
 }
 
+// isPausedUndated reports whether a foreign hand has paused the run, which goes on,
+// and did not say when.
+func (s *Stream) isPausedUndated() bool {
+	return s.pausedRun && !s.IsDone() && parseOptional(s.Attr("paused")).IsZero()
+}
+
+// isPausedUndated is that of an open event.
+func (e *Event) isPausedUndated() bool {
+	return e.has(flagPaused) && !e.status.Final() && e.Time("paused").IsZero()
+}
+
 // settle brings what a foreign hand left to its end: live events below final
 // ones are canceled, what has successors waits for them, then what is missing of
 // propagation is made up for, from the deepest thread upwards. It is not undone
-// with the edit that found it: it depends on the document alone.
+// with the edit that found it: it depends on the document alone, and on the time.
 func (s *Stream) settle() {
 	s.cancelStranded()
+	s.datePauses()
 	for e := range s.ByStatus(Init) {
 		if len(e.next) > 0 {
 			s.apply(e, []change{set("status", Inprocess.String()), unset("due")})
@@ -52,6 +65,20 @@ func (s *Stream) settle() {
 		s.propagateDecided()
 	}
 	s.unsettled = s.loose
+}
+
+// datePauses lets pauses that a foreign hand set without a time begin now: their
+// time can be given back then.
+func (s *Stream) datePauses() {
+	if s.isPausedUndated() {
+		s.applyToRoot([]change{set("paused", FormatTime(s.now))})
+	}
+	for _, e := range s.events {
+		if !e.has(flagSuperseded) && e.isPausedUndated() {
+			s.steer()
+			s.apply(e, []change{set("paused", FormatTime(s.stamp(e)))})
+		}
+	}
 }
 
 // cancelStranded reports whether there was anything to cancel.

@@ -1,6 +1,7 @@
 package eventstream_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -197,11 +198,41 @@ func TestResume_ClaimedInThePause(t *testing.T) {
 	}
 }
 
-// TestResume_Unreadable ends a pause that a foreign hand wrote without a time.
-func TestResume_Unreadable(t *testing.T) {
-	r := parse(t, `<EventStream paused="yes"><Event id="00" status="init" paused="true"/></EventStream>`)
-	r.refused(eventstream.ErrNotClaimable, func() error { return r.Claim(r.Root(), "w") })
-	r.edit(func() error { return r.Resume(nil) })
-	r.edit(func() error { return r.Resume(r.Root()) })
-	r.edit(func() error { return r.Claim(r.Root(), "w") })
+// A pause that a foreign hand set without a time begins with the next edit, and so
+// its time can be given back.
+func TestPause_WithoutATime(t *testing.T) {
+	const waiting = `<Event id="00" status="inprocess" started="2026-11-30T07:00:00Z" timeout="1h"%s/>`
+	for name, doc := range map[string]string{
+		"run":   `<EventStream paused="yes">` + fmt.Sprintf(waiting, "") + `</EventStream>`,
+		"event": `<EventStream>` + fmt.Sprintf(waiting, ` paused="true"`) + `</EventStream>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := parse(t, doc)
+			if problems := r.Validate(); len(problems) != 1 {
+				t.Errorf("Validate() = %v, want the pause", problems)
+			}
+			paused := func() string { return r.Attr("paused") + r.Root().Attr("paused") }
+			changes := r.edit(func() error { return nil })
+			if want := eventstream.FormatTime(r.now); paused() != want || !changes.Steered || changes.Changed != 1 {
+				t.Errorf("paused = %q with %+v, want %q", paused(), changes, want)
+			}
+			top := r.Root()
+			if name == "run" {
+				top = nil
+			}
+			r.now = r.now.Add(5 * time.Hour)
+			r.edit(func() error { return r.Resume(top) })
+			if got := r.Root().Timeout().Round(time.Minute); paused() != "" || got != 6*time.Hour {
+				t.Errorf("after a pause of 5 hours paused = %q, timeout %v, want 6h", paused(), got)
+			}
+		})
+	}
+}
+
+// What has ended is left as a foreign hand has written it.
+func TestPause_WithoutATimeOfWhatHasEnded(t *testing.T) {
+	r := parse(t, `<EventStream paused="yes"><Event id="00" status="completed" paused="true"/></EventStream>`)
+	if changes := r.edit(func() error { return nil }); changes.Changed != 0 {
+		t.Errorf("the document has become %s", r.Bytes())
+	}
 }

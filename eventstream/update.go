@@ -154,16 +154,21 @@ func (s *Stream) SetAttrs(pairs ...string) error {
 		}
 		changes = append(changes, setOrUnset(name, value))
 	}
+	s.applyToRoot(changes)
+	return nil
+}
+
+// applyToRoot makes changes to the attributes of the root element.
+func (s *Stream) applyToRoot(changes []change) {
 	var b strings.Builder
 	spliceTag(&b, s.rootTag, changes)
 	if b.String() == s.rootTag {
-		return nil
+		return
 	}
 	s.steer()
 	s.write()
 	s.size += b.Len() - len(s.rootTag)
 	s.setRootTag(b.String())
-	return nil
 }
 
 func (s *Stream) setRootTag(tag string) {

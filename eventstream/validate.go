@@ -33,6 +33,9 @@ func (s *Stream) Validate() []Problem {
 	if s.Attr("tags") != "" && s.Tags() == nil {
 		report("", "attribute tags is not of the form that a run's tags have; the run counts as one without tags")
 	}
+	if s.isPausedUndated() {
+		report("", "attribute paused is %q and not a time; the next edit lets the pause begin", s.Attr("paused"))
+	}
 	for _, e := range s.events {
 		for _, err := range e.attrErrors() {
 			report(e.id, "%v", err)
