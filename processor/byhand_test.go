@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,6 +199,48 @@ func TestByHand_PauseStopsTheClock(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				if n := attempt(); n != 2 {
 					t.Errorf("after the timeout there were %d attempts, want a second one", n)
+				}
+			})
+		})
+	}
+}
+
+// A hand changes one of the marks by which the claim of a handler is known. What the
+// handler gives is refused, even if it comes at once, and the event runs again.
+func TestByHand_ClaimMadeAnother(t *testing.T) {
+	for name, change := range map[string]func(text string) string{
+		"worker":  event("02.00", set("key", "somebody-else")),
+		"attempt": event("02.00", set("attempt", "7")),
+		"time":    event("02.00", set("started", "2000-01-01T00:00:00.500Z")),
+		"run":     set("run", "another"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var attempts atomic.Int32
+				g := newGate("02.00", -1000)
+				pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+					if task.Event == "02.00" && attempts.Add(1) > 1 {
+						return square(ctx, task)
+					}
+					return g.handle(ctx, task)
+				})
+				p := w.process(nil)
+				p.work(nil, pl)
+				p.start(pl, "r", 3)
+				<-g.began
+				time.Sleep(time.Second)
+				hand{w}.change("r", func(text string) string {
+					root := strings.Index(text, "<EventStream")
+					if name == "run" {
+						return text[:root] + change(text[root:])
+					}
+					return change(text)
+				})
+				close(g.open)
+				wantEnd(t, w.awaitWithin(p, time.Hour), eventstream.Completed, false, "14")
+				if attempts.Load() != 2 {
+					t.Errorf("the event was worked on %d times, want once more", attempts.Load())
 				}
 			})
 		})
