@@ -13,6 +13,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
 // What comes late from before a retry changes nothing: neither the report of a
@@ -54,6 +55,44 @@ func TestWide_LateNewsIsRefused(t *testing.T) {
 		}
 		hang.Store(false)
 		wantEnd(t, p.await("r"), eventstream.Completed, false, "650")
+	})
+}
+
+// The claim of a batch event that a hand gave to another worker comes late to make the
+// child: the one that the other has made stays, and stays open for the other's
+// attempt.
+func TestWide_LateClaimLeavesTheChild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		held, open := make(chan struct{}), make(chan struct{})
+		var once atomic.Bool
+		late := w.processOn(farFaults{storetest.NewFaults(w.st, func(c storetest.Call) (bool, error) {
+			if c.Op == "put" && c.Name == "streams/r/01.00.xml" && once.CompareAndSwap(false, true) {
+				close(held)
+				<-open
+			}
+			return true, nil
+		})}, nil)
+		var stopped atomic.Int32
+		pl := fanOut(t, numbers(12, "all"), hangBut(&stopped, func(n int) (processor.Outcome, bool) {
+			return processor.Complete(n), n > 1
+		}))
+		late.work(&processor.WorkOptions{Slots: 1}, pl)
+		late.start(pl, "r", nil)
+		<-held
+		hand{w}.changeEvent("01.00", inTurn(status("init"), unset("key")))
+		p := w.process(nil)
+		p.work(&processor.WorkOptions{Slots: 20}, pl)
+		time.Sleep(time.Second)
+		close(open)
+		time.Sleep(10 * time.Minute)
+		child, err := eventstream.Parse(w.get("streams/r/01.00.xml").Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := child.Attr("attempt"); got != "2" || p.stream("r").Event("01.00").Attempt() != 2 {
+			t.Errorf("the child is open for attempt %s, want 2; the batch event is in attempt %d", got, p.stream("r").Event("01.00").Attempt())
+		}
 	})
 }
 
