@@ -2,6 +2,7 @@ package processor_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,5 +126,60 @@ func workOn(w *world, st store.Store, pl *processor.Pipeline) {
 		stop()
 		<-ended
 		_ = sc.Close()
+	})
+}
+
+// Whoever was taken over cannot come back: its lease is broken before its events are
+// given to others, since one that has only expired could be renewed.
+func TestTakeover_BreaksTheExpiredLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.process(nil)
+		pl := pipeline(t, processor.Step{Name: "Work", Handler: hangs})
+		p.start(pl, "r", nil)
+		if _, err := w.st.Put(t.Context(), "workers/asleep", []byte("{}"), nil); err != nil {
+			t.Fatal(err)
+		}
+		lease, err := w.st.Lease(t.Context(), "workers/asleep", &store.LeaseRequest{Action: store.LeaseAcquire, Duration: 15 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind(t, p, processor.BlobOf("r"), func(s *eventstream.Stream) error { return s.Claim(s.Root(), "asleep") })
+		time.Sleep(16 * time.Second)
+		p.work(nil, pl)
+		time.Sleep(5 * time.Second)
+		if e := p.stream("r").Root(); e.Failures() != 1 || e.Key() == "asleep" {
+			t.Fatalf("the event is with worker %q after %d failures, want it taken over", e.Key(), e.Failures())
+		}
+		_, err = w.st.Lease(t.Context(), "workers/asleep", &store.LeaseRequest{Action: store.LeaseRenew, ID: lease.ID})
+		if err == nil {
+			t.Error("the lease of a worker whose events were taken over can be renewed")
+		}
+	})
+}
+
+// A worker that begins and claims at any moment of a sweep is not taken for dead.
+func TestTakeover_NotFromWhoHasJustBegun(t *testing.T) {
+	eachMoment(t, func(t *testing.T, w *world, hooked store.Store, meanwhile func(func()) (wait func())) {
+		sweeper, begins := w.processOn(slowStore{hooked}, nil), w.process(nil)
+		pl := pipeline(t, processor.Step{Name: "Work", Handler: hangs})
+		begins.start(pl, "r", nil)
+		var over atomic.Bool // the moment, when it comes, is of the sweeper's end
+		wait := meanwhile(func() {
+			if over.Load() {
+				return
+			}
+			begins.work(nil, pl)
+			for !begins.stream("r").Root().Running() {
+				time.Sleep(time.Millisecond)
+			}
+		})
+		sweeper.work(nil, pipeline(t, processor.Step{Name: "Other", Handler: square}))
+		time.Sleep(75 * time.Second) // three sweeps
+		over.Store(true)
+		wait()
+		if e := begins.stream("r").Root(); e.Failures() > 0 || e.Attempt() > 1 {
+			t.Errorf("the event is in attempt %d, after %d failures: %v", e.Attempt(), e.Failures(), e.Attempts())
+		}
 	})
 }
