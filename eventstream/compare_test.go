@@ -133,7 +133,7 @@ func (p *pair) compareStatus(when string, sum eventstream.Summary) {
 	status, withError := "inprocess", false
 	if root := p.m.root(); root.final() {
 		status, withError = root.status, root.withError
-		if last := p.m.last(""); last.final() {
+		if last := p.m.last(""); status == "completed" && last.final() {
 			status = last.status
 		}
 	}

@@ -42,8 +42,7 @@ func (s *Stream) AreDone(ids ...string) (bool, error) {
 }
 
 // Status is the state of the run: inprocess until its root is final, then that
-// of the last event of the root thread; withError tells whether the root carries
-// WithError.
+// of [Stream.Decider]; withError tells whether the root carries WithError.
 func (s *Stream) Status() (status Status, withError bool) {
 	switch {
 	case s.root == nil:
@@ -51,11 +50,18 @@ func (s *Stream) Status() (status Status, withError bool) {
 	case !s.root.status.Final():
 		return Inprocess, false
 	}
-	status = s.root.status
-	if last := s.Last(); last.status.Final() {
-		status = last.status
+	return s.Decider().status, s.root.has(flagWithError)
+}
+
+// Decider is the event whose status is that of a run that has ended, and whose msg
+// says why: the last of the root thread, or the root, where it was aborted or
+// canceled together with whatever came after it. It is nil in an empty stream.
+func (s *Stream) Decider() *Event {
+	last := s.Last()
+	if last != nil && (s.root.status != Completed || !last.status.Final()) {
+		return s.root
 	}
-	return status, s.root.has(flagWithError)
+	return last
 }
 
 // Result is what became of a branch of a split.

@@ -280,7 +280,7 @@ func (p *Processor) lookForEnd(ctx context.Context, name string, info *store.Inf
 
 func (p *Processor) end(ctx context.Context, name string, s *eventstream.Stream) (*End, error) {
 	last := s.Last()
-	end := &End{Name: name, Run: s.Run(), Msg: last.Msg()}
+	end := &End{Name: name, Run: s.Run(), Msg: s.Decider().Msg()}
 	end.Status, end.WithError = s.Status()
 	if output, ok := last.Output(); ok {
 		data, err := p.Payload(ctx, output)

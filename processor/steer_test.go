@@ -181,3 +181,53 @@ func TestComplete_OnlyWhatWaits(t *testing.T) {
 		wantEnd(t, p.await("r"), eventstream.Completed, false, "102")
 	})
 }
+
+// A run that is aborted or canceled ends so whatever it had come to, and says why.
+func TestSteer_TheWholeRunInEachPhase(t *testing.T) {
+	waits := func(context.Context, *processor.Task) (processor.Outcome, error) { return processor.Wait(0), nil }
+	phases := map[string]func() []processor.Step{
+		"begin":    func() []processor.Step { return []processor.Step{patient("Split", hangs)} },
+		"branches": func() []processor.Step { return threeWays(hangs, all, 0) },
+		"aggregator": func() []processor.Step {
+			steps := threeWays(square, all, 0)
+			steps[2].Handler = hangs
+			return steps
+		},
+		"aggregator that waits": func() []processor.Step {
+			steps := threeWays(square, all, 0)
+			steps[2].Handler = waits
+			return steps
+		},
+	}
+	for phase, steps := range phases {
+		for _, c := range []struct {
+			how, msg string
+			call     func(p *process) error
+			want     eventstream.Status
+		}{
+			{"abort", "enough", func(p *process) error { return p.Abort(context.Background(), "r", "", "ann", "enough") }, eventstream.Aborted},
+			{"cancel", "enough", func(p *process) error { return p.Cancel(context.Background(), "r", "", "ann", "enough") }, eventstream.Canceled},
+			{"deadline", "deadline", func(*process) error { return nil }, eventstream.Aborted},
+		} {
+			t.Run(phase+"/"+c.how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := newWorld(t).process(nil)
+					pl := pipeline(t, steps()...)
+					p.work(nil, pl)
+					if _, err := p.Start(t.Context(), pl, nil, &processor.StartOptions{Name: "r", Deadline: time.Minute}); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(5 * time.Second)
+					if err := c.call(p); err != nil {
+						t.Fatal(err)
+					}
+					end := p.await("r")
+					wantEnd(t, end, c.want, false, "")
+					if info, err := p.Look(t.Context(), "r"); err != nil || end.Msg != c.msg || info.Status != c.want {
+						t.Errorf("the run ended because of %q, and is listed as %v, %v; want %q", end.Msg, info.Status, err, c.msg)
+					}
+				})
+			})
+		}
+	}
+}
