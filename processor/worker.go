@@ -243,7 +243,7 @@ func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.p.scope.Store().Put(ctx, w.blob(), body, &store.PutOptions{
+	info, err := w.p.scope.Store().Put(ctx, w.blob(), body, &store.PutOptions{
 		Conditions:  store.Conditions{IfNoneMatch: store.AnyETag},
 		ContentType: "application/json",
 	})
@@ -258,9 +258,21 @@ func (w *worker) register(ctx context.Context) (*scope.Lease, error) {
 	w.forgetSettings(ctx)
 	lease, err := w.p.scope.Hold(ctx, w.blob(), &scope.HoldOptions{Duration: w.p.timing.lease})
 	if err != nil {
+		w.withdraw(ctx, info.ETag)
 		return nil, fmt.Errorf("register worker %s: %w", w.id, err)
 	}
 	return lease, nil
+}
+
+// withdraw takes away the blob of a worker that got no lease, as a rule because its
+// run had ended by then: it would be listed as dead.
+func (w *worker) withdraw(ctx context.Context, etag string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := w.p.scope.Store().Delete(ctx, w.blob(), &store.Conditions{IfMatch: etag})
+	if err != nil && !isChanged(err) {
+		w.log.WarnContext(ctx, "worker blob was not removed", "err", err)
+	}
 }
 
 func (w *worker) blob() string { return workerBlob(w.id) }
@@ -269,7 +281,7 @@ func (w *worker) blob() string { return workerBlob(w.id) }
 // may not delete works all the same.
 func (w *worker) forgetSettings(ctx context.Context) {
 	err := w.p.scope.Store().Delete(ctx, settingsBlob(w.id), nil)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
 		w.log.WarnContext(ctx, "worker settings were not removed", "err", err)
 	}
 }

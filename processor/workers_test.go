@@ -1,6 +1,8 @@
 package processor_test
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/leasestream/leasestream/processor"
 	"github.com/leasestream/leasestream/scope/store"
+	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
 // workers lists the workers.
@@ -138,4 +141,33 @@ func TestWorkers_WhatLiesBesideIsCollectedAfterThem(t *testing.T) {
 			t.Errorf("after the day the blobs are %q, want %q", got, want)
 		}
 	})
+}
+
+// A worker that is stopped before it has its lease, as by a run that had ended
+// already, is not listed as dead after that.
+func TestWorker_StoppedBeforeItBegins(t *testing.T) {
+	for _, op := range []string{"delete", "acquire"} {
+		t.Run(op, func(t *testing.T) {
+			w := newWorld(t)
+			ctx, stop := context.WithCancel(t.Context())
+			st := storetest.NewFaults(w.st, func(call storetest.Call) (bool, error) {
+				if call.Op == op && ctx.Err() == nil {
+					stop()
+					return false, ctx.Err()
+				}
+				return true, nil
+			})
+			var log strings.Builder
+			p := w.processOn(st, &processor.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err := p.Work(ctx, nil, squares(t, square)); err != nil {
+				t.Errorf("Work() = %v, want nil", err)
+			}
+			if got := p.workers(); len(got) > 0 {
+				t.Errorf("Workers() = %+v after it was stopped, want none", got)
+			}
+			if log.Len() > 0 {
+				t.Errorf("log = %s, want nothing", log.String())
+			}
+		})
+	}
 }
