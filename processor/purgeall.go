@@ -12,8 +12,8 @@ import (
 
 // PurgeOptions choose what PurgeAll removes; nil means every run that has ended.
 type PurgeOptions struct {
-	// Names are the only runs that are looked at; nil: all. One that is not there,
-	// or has not ended, is reported.
+	// Names are the only runs that are looked at, each once; nil: all. One that is not
+	// there, or has not ended, is reported.
 	Names []string
 	// Status that the run ended in: completed, [StatusWithError], aborted, canceled;
 	// "": any.
@@ -110,7 +110,12 @@ func (p *Processor) purgeable(ctx context.Context, o *PurgeOptions) ([]foundRun,
 // options leave it out.
 func (p *Processor) purgeableNamed(ctx context.Context, o *PurgeOptions) ([]foundRun, error) {
 	var found []foundRun
+	named := map[string]bool{}
 	for _, name := range o.Names {
+		if named[name] {
+			continue
+		}
+		named[name] = true
 		f := foundRun{info: RunInfo{Name: name}}
 		if f.err = CheckName(name); f.err == nil {
 			f.blob, f.err = p.look(ctx, name, "")

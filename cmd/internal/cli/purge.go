@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ type purging struct {
 	pipelineName string
 	tagged       tags
 	dryRun, yes  bool
+	format       choice
 }
 
 func (a *app) newPurge() *cobra.Command {
@@ -33,6 +33,8 @@ Open runs are never removed; cancel them first.
 A line for each run and a last one for all say how many payloads went, and how many
 bytes of them and of the documents. What cannot be removed is reported, the others
 go on, and the exit code is 1. Killed anywhere, the same command again goes on.
+With --format json, an array has an object for each run, with an error if it was
+not removed.
 
 Without names it asks first, on a terminal; elsewhere it needs --yes.`,
 		DisableFlagsInUseLine: true,
@@ -43,6 +45,7 @@ Without names it asks first, on a terminal; elsewhere it needs --yes.`,
 	addTagFilter(cmd, &c.tagged)
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only print what would be removed")
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
+	formatFlag(cmd, &c.format, "text", "json")
 	cmd.RunE = a.do(func(ctx context.Context, names []string) error {
 		filtered := cmd.Flags().Changed("older-than") || c.status.value != "" || c.pipelineName != "" || len(c.tagged.values) > 0
 		if err := c.check(a, names, filtered); err != nil {
@@ -81,23 +84,22 @@ func (c *purging) run(ctx context.Context, a *app, p *processor.Processor, names
 			return err
 		}
 	}
-	verb := "purged"
-	if c.dryRun {
-		verb = "would be purged"
+	var v purgeView = &purgeLines{w: a.stdout, dryRun: c.dryRun}
+	if c.format.value == "json" {
+		v = purgeJSON{newJSONArray(a.stdout)}
 	}
-	sum, err := a.showPurge(a.stdout, p.PurgeAll(ctx, &o))
-	_, writeErr := fmt.Fprintf(a.stdout, "%s %s: %s\n", plural(len(sum.names), "run"), verb, shownPurged(sum.Purged))
+	sum, err := a.showPurge(v, p.PurgeAll(ctx, &o))
 	if sum.failed > 0 {
 		err = errors.Join(err, fmt.Errorf("%s not purged", plural(sum.failed, "run")))
 	}
-	return errors.Join(err, writeErr)
+	return errors.Join(err, v.end(sum))
 }
 
 // confirmPurge shows what would be removed, asks for it, and gives the names: what
 // comes to fit after that was not seen.
 func (a *app) confirmPurge(ctx context.Context, p *processor.Processor, o processor.PurgeOptions) ([]string, error) {
 	o.DryRun = true
-	sum, err := a.showPurge(a.stderr, p.PurgeAll(ctx, &o))
+	sum, err := a.showPurge(&purgeLines{w: a.stderr}, p.PurgeAll(ctx, &o))
 	if err != nil || len(sum.names) == 0 {
 		return []string{}, err
 	}
@@ -115,8 +117,8 @@ type purgedSum struct {
 	failed int
 }
 
-// showPurge writes a line for each run, as soon as it is done with.
-func (a *app) showPurge(w io.Writer, runs iter.Seq2[processor.PurgedRun, error]) (sum purgedSum, err error) {
+// showPurge shows each run as soon as it is done with.
+func (a *app) showPurge(v purgeView, runs iter.Seq2[processor.PurgedRun, error]) (sum purgedSum, err error) {
 	for run, err := range runs {
 		if err != nil {
 			return sum, err
@@ -126,16 +128,12 @@ func (a *app) showPurge(w io.Writer, runs iter.Seq2[processor.PurgedRun, error])
 		if run.Err != nil {
 			sum.failed++
 			a.complain(run.Err)
-			continue
+		} else {
+			sum.names = append(sum.names, run.Name)
 		}
-		sum.names = append(sum.names, run.Name)
-		if _, err := fmt.Fprintf(w, "%s: %s\n", run.Name, shownPurged(run.Purged)); err != nil {
+		if err := v.show(run); err != nil {
 			return sum, err
 		}
 	}
 	return sum, nil
-}
-
-func shownPurged(p processor.Purged) string {
-	return fmt.Sprintf("%s, %d bytes", plural(p.Payloads, "payload"), p.Bytes)
 }
