@@ -111,20 +111,11 @@ func (o *eachOptions) retry(ctx context.Context, a *app, p *processor.Processor,
 
 // newest finds the newest run of a definition and an input.
 func (o *eachOptions) newest(ctx context.Context, p *processor.Processor, definition, input string) (*processor.RunInfo, error) {
-	var newest *processor.RunInfo
-	for info, err := range p.List(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		if info.Definition != definition || info.Input != input || o.name != "" && o.name != info.Name {
-			continue
-		}
-		if newest == nil || info.Created.After(newest.Created) {
-			newest = &info
-		}
+	newest, n, err := newestOf(p.List(ctx, nil), func(info processor.RunInfo) bool {
+		return info.Definition == definition && info.Input == input && (o.name == "" || o.name == info.Name)
+	})
+	if err == nil && n == 0 {
+		err = errors.New("there is no run of this command, policy and lines to retry; leave out --retry-failed to begin one")
 	}
-	if newest == nil {
-		return nil, errors.New("there is no run of this command, policy and lines to retry; leave out --retry-failed to begin one")
-	}
-	return newest, nil
+	return &newest, err
 }

@@ -29,16 +29,9 @@ func (a *app) sayEarlier(ctx context.Context, p *processor.Processor, w io.Write
 // earlierRuns counts the open runs of the pipeline's name in other definitions, and
 // gives the newest.
 func earlierRuns(ctx context.Context, p *processor.Processor, pl *processor.Pipeline) (newest processor.RunInfo, n int) {
-	for info, err := range p.List(ctx, &processor.ListOptions{Open: true, Pipeline: pl.Name()}) {
-		if err != nil {
-			return newest, n
-		}
-		if info.Unreadable != nil || info.Definition == pl.Definition() {
-			continue
-		}
-		if n++; n == 1 || info.Created.After(newest.Created) {
-			newest = info
-		}
-	}
+	open := p.List(ctx, &processor.ListOptions{Open: true, Pipeline: pl.Name()})
+	newest, n, _ = newestOf(open, func(info processor.RunInfo) bool {
+		return info.Unreadable == nil && info.Definition != pl.Definition()
+	})
 	return newest, n
 }

@@ -63,7 +63,8 @@ var examples = map[string]string{
   producer | leasestream start pipeline.yaml --input - --name order-42`,
 	"work": `  leasestream work pipeline.yaml --workers 8
   leasestream work --definitions /etc/leasestream/pipelines --store https://ACCOUNT.blob.core.windows.net/CONTAINER`,
-	"watch":      `  leasestream watch order-42`,
+	"watch": `  leasestream watch
+  leasestream watch order-42`,
 	"worker log": `  leasestream worker log host-4711-abcdefgh`,
 	"worker ls":  `  leasestream worker ls --format json`,
 	"worker set": `  leasestream worker set host-4711-abcdefgh --slots 0`,

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -13,19 +16,23 @@ import (
 
 func (a *app) newWatch() *cobra.Command {
 	return &cobra.Command{
-		Use:   "watch NAME",
+		Use:   "watch [NAME]",
 		Short: "Watch a run until it ends",
-		Long: `Watch a run until it ends. On a terminal its events are shown as a tree that is
-drawn anew when something changes: what is alike is one line, what failed is open.
-Elsewhere a line is written for each change that is seen, and one for each event
-that was aborted.
+		Long: `Watch a run until it ends; without a name, the newest that has not ended. On a
+terminal its events are shown as a tree that is drawn anew when something changes:
+what is alike is one line, what failed is open. Elsewhere a line is written for each
+change that is seen, and one for each event that was aborted.
 
 The exit code is that of the run: 0 if it completed, 3 if something in it failed,
 4 if it was aborted, 5 if it was canceled. Nothing happens to the run if you
 interrupt this command; its exit code is then 130.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: a.inRuns(func(ctx context.Context, p *processor.Processor, args []string) error {
-			end, err := a.watch(ctx, p, args[0])
+			name, err := a.watched(ctx, p, args)
+			if err != nil {
+				return err
+			}
+			end, err := a.watch(ctx, p, name)
 			if err != nil && ctx.Err() != nil {
 				return &exitError{code: codeInterrupted}
 			}
@@ -35,6 +42,25 @@ interrupt this command; its exit code is then 130.`,
 			return endError(end)
 		}),
 	}
+}
+
+// watched is the run to watch: the one that is named, else the newest open one.
+func (a *app) watched(ctx context.Context, p *processor.Processor, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	newest, n, err := newestOf(p.List(ctx, &processor.ListOptions{Open: true}), func(info processor.RunInfo) bool {
+		return info.Unreadable == nil
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case n == 0:
+		return "", errors.New("all runs have ended; name one to see how, leasestream ls lists them")
+	case n > 1:
+		a.say(a.stderr, slog.LevelInfo, fmt.Sprintf("watching %s, the newest of %d runs that have not ended", newest.Name, n))
+	}
+	return newest.Name, nil
 }
 
 // view shows a run as it is now.
