@@ -180,6 +180,7 @@ type verdict struct {
 	step     *Step
 	kind     outcomeKind
 	failed   bool // a failed attempt, with reason
+	final    bool // its handler said that no other makes sense
 	last     bool // no attempt follows on a failed one
 	timedOut bool // it failed by the timeout of its step
 	giveBack bool // the attempt is as if it had not been
@@ -215,7 +216,7 @@ func (w *worker) prepare(ctx context.Context, cl *claim, out Outcome, failure er
 	case failure != nil:
 		v.failed, v.reason, v.after = true, failure.Error(), retryAfter(failure)
 		v.log = w.keepLog(ctx, cl, failure)
-		v.timedOut = errors.Is(failure, ErrTimeout)
+		v.timedOut, v.final = errors.Is(failure, ErrTimeout), isFinal(failure)
 	case out.kind == outcomeAbort:
 		v.reason = out.reason
 	default:
@@ -272,7 +273,7 @@ func (v *verdict) preparePayloads(ctx context.Context, cl *claim, out Outcome, d
 // prepareFallback makes the message of the step that takes over when all
 // retries have failed.
 func (v *verdict) prepareFallback(ctx context.Context, cl *claim, pw *payloads) error {
-	v.last = !v.failed || cl.failures+1 >= cl.step.Retry.attempts()
+	v.last = !v.failed || v.final || cl.failures+1 >= cl.step.Retry.attempts()
 	if cl.step.OnFailure == "" || !v.last {
 		return nil
 	}
@@ -359,7 +360,7 @@ func (v *verdict) applyFailure(s *eventstream.Stream, e *eventstream.Event) erro
 		return err
 	}
 	failures := e.Failures()
-	if failures >= v.step.Retry.attempts() {
+	if v.final || failures >= v.step.Retry.attempts() {
 		return v.giveUp(s, e)
 	}
 	return s.GiveBack(e, v.now().Add(max(v.after, jitter(v.step.Retry.wait(failures)))))

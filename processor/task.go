@@ -12,7 +12,8 @@ import (
 //
 // ctx ends when the outcome could no longer be taken: the worker lost its lease,
 // the step's timeout passed, the event was canceled, the worker shuts down. An
-// error is a failed attempt, retried as the step says; [Abort] is final.
+// error is a failed attempt, retried as the step says; [Abort] and a [FinalError]
+// are final.
 type Handler func(ctx context.Context, t *Task) (Outcome, error)
 
 // Task is what a handler gets.

@@ -54,6 +54,7 @@ canceled, 130 if this process was interrupted.`,
 	cmd.Flags().BoolVar(&o.retryFailed, "retry-failed", false, "run again what failed in the newest run of the same command, policy and lines")
 	addWorkers(cmd, &o.workers)
 	addNoCreate(cmd, &o.noCreate)
+	a.addShipLogs(cmd)
 	a.addMetrics(cmd)
 	formatFlag(cmd, &o.format, "text", "json")
 	cmd.RunE = a.do(func(ctx context.Context, words []string) error {
@@ -73,7 +74,7 @@ canceled, 130 if this process was interrupted.`,
 }
 
 func (o *eachOptions) run(ctx context.Context, a *app, show progress, words, lines []string) (*processor.End, error) {
-	pl, err := eachPipeline(words, string(o.policy), a.logger(show), a.redact)
+	pl, err := eachPipeline(words, string(o.policy), a.pipelineOptions("", show))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (o *eachOptions) run(ctx context.Context, a *app, show progress, words, lin
 	if err != nil {
 		return nil, err
 	}
-	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate}
+	w := whole{pl: pl, workers: o.workers, noCreate: o.noCreate, shipped: a.shippedLog()}
 	return w.run(ctx, a, show, func(p *processor.Processor) (*processor.Run, error) {
 		if o.retryFailed {
 			return o.retry(ctx, a, p, pl, input)

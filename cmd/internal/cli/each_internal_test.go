@@ -8,6 +8,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/processor/pipeline"
 )
 
 func TestWordTemplate(t *testing.T) {
@@ -68,7 +69,7 @@ func runLine(t *testing.T, words []string, line string) string {
 // is found by it.
 func TestEachPipeline_Identity(t *testing.T) {
 	definition := func(policy string, words ...string) string {
-		pl, err := eachPipeline(words, policy, (&app{}).logger(&strings.Builder{}), nil)
+		pl, err := eachPipeline(words, policy, pipeline.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

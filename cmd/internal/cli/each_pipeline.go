@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ var eachRetry = processor.Retry{Attempts: 10, Backoff: 100 * time.Millisecond, M
 
 // eachPipeline makes the pipeline of a command, which is the same whenever the
 // command is.
-func eachPipeline(words []string, policy string, log *slog.Logger, redact func(string) string) (*processor.Pipeline, error) {
+func eachPipeline(words []string, policy string, o pipeline.Options) (*processor.Pipeline, error) {
 	if err := checkCommand(words); err != nil {
 		return nil, err
 	}
@@ -62,7 +61,8 @@ func eachPipeline(words []string, policy string, log *slog.Logger, redact func(s
 	if err != nil {
 		return nil, err
 	}
-	pl, err := pipeline.Parse(source, &pipeline.Options{Name: "each", Logger: log, Redact: redact})
+	o.Name = "each"
+	pl, err := pipeline.Parse(source, &o)
 	if err != nil {
 		return nil, &exitError{codeUsage, err}
 	}
@@ -129,7 +129,7 @@ func onlyOnce(h processor.Handler) processor.Handler {
 		if err == nil || ctx.Err() != nil {
 			return out, err
 		}
-		return processor.Abort(err.Error()), nil
+		return out, &processor.FinalError{Err: err}
 	}
 }
 
