@@ -83,13 +83,17 @@ func (a *app) showResults(lines []string, results []lineResult) error {
 	return w.Flush()
 }
 
+// maxLine is how much of a line stands before its error, in characters: enough to
+// find it by.
+const maxLine = 200
+
 // showOutputs writes outputs as the commands wrote them, and errors to standard
 // error.
 func (a *app) showOutputs(lines []string, results []lineResult) error {
 	w := bufio.NewWriter(a.stdout)
 	for i, r := range results {
 		if !r.ok() {
-			a.complain(fmt.Errorf("%q: %s: %s", lines[i], r.Status, r.Error))
+			a.complain(fmt.Errorf("%q: %s: %s", firstOf(lines[i], maxLine), r.Status, r.Error))
 			continue
 		}
 		if _, err := w.WriteString(r.text()); err != nil {
