@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +26,7 @@ func (a *app) newBlobPut() *cobra.Command {
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
 		quoteETags(&o.Conditions)
 		o.Metadata = metadata
-		body, err := a.readFile(fileArgument(args[1:]))
+		body, err := a.readFile(fileArgument(args[1:]), maxBlob)
 		if err != nil {
 			return err
 		}
@@ -44,6 +42,9 @@ func (a *app) newBlobPut() *cobra.Command {
 	return cmd
 }
 
+// maxBlob is the most that Azure takes in one request, in bytes.
+const maxBlob = 5000 << 20
+
 func addNoCreate(cmd *cobra.Command, noCreate *bool) {
 	cmd.Flags().BoolVar(noCreate, "no-create", false, "do not create the container if it is missing")
 }
@@ -54,16 +55,4 @@ func fileArgument(args []string) string {
 		return "-"
 	}
 	return args[0]
-}
-
-// readFile reads a file whole, or standard input for -.
-func (a *app) readFile(name string) ([]byte, error) {
-	if name == "-" {
-		data, err := io.ReadAll(a.stdin)
-		if err != nil {
-			return nil, fmt.Errorf("read standard input: %w", err)
-		}
-		return data, nil
-	}
-	return os.ReadFile(name)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 
@@ -31,6 +30,9 @@ func (b *busFlags) addTo(flags *pflag.FlagSet) {
 // minToken is how many characters a token has at least: fewer could be guessed.
 const minToken = 16
 
+// maxToken is the largest file with a token, in bytes.
+const maxToken = 4 << 10
+
 // readToken reads the token that a bus over HTTP needs.
 func (b *busFlags) readToken() error {
 	if !wire.IsWebBus(b.url) {
@@ -46,7 +48,7 @@ func (b *busFlags) readToken() error {
 
 // tokenIn reads the token in the file that a flag names.
 func tokenIn(flag, file string) (string, error) {
-	data, err := os.ReadFile(file)
+	data, err := readAtMost(file, maxToken)
 	if err != nil {
 		return "", &exitError{codeUsage, fmt.Errorf("%s: %w", flag, err)}
 	}

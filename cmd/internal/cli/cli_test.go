@@ -88,3 +88,36 @@ func writePipeline(t *testing.T) string {
 	}
 	return name
 }
+
+// zeros is standard input without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// What a command reads whole before it begins may turn out to have no end.
+func TestRun_EndlessFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "endless")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"config", "--config", file},
+		{"serve", "--token-file", file},
+		{"work", writePipeline(t), "--bus", "http://127.0.0.1:1", "--bus-token-file", file},
+		{"run", writePipeline(t), "--input", "@" + file},
+		{"each", "--", "echo"},
+	} {
+		var out, said bytes.Buffer
+		args = append([]string{args[0], "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args[1:]...)
+		code := cli.Run(t.Context(), args, zeros{}, &out, &said, func(string) string { return "" })
+		if code == 0 || !strings.Contains(said.String(), "it has more than ") || out.Len() > 0 {
+			t.Errorf("%q = %d, %q, %q, want that there is too much to read", args, code, out.String(), said.String())
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // readLines reads standard input. The end of the last line may be missing.
 func (a *app) readLines() ([]string, error) {
-	data, err := a.readFile("-")
+	data, err := a.readFile("-", processor.MaxPayload)
 	if err != nil {
 		return nil, err
 	}

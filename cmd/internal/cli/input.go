@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/leasestream/leasestream/processor"
 )
 
 // input is the message that a run begins with, as flags give it.
@@ -49,6 +51,10 @@ func asJSON(text string) (json.RawMessage, error) {
 	return marshal(text)
 }
 
+// maxInput is how much is read of an input, in bytes: without its white space, which
+// is not kept, it may be small enough for a payload.
+const maxInput = 4 * processor.MaxPayload
+
 // readJSON reads the JSON that a flag gives, by itself, as @FILE, or as - on
 // standard input; nil for an empty flag.
 func (a *app) readJSON(flag, text string) (json.RawMessage, error) {
@@ -62,7 +68,7 @@ func (a *app) readJSON(flag, text string) (json.RawMessage, error) {
 		return nil, nil
 	case isFile:
 		var err error
-		if data, err = a.readFile(file); err != nil {
+		if data, err = a.readFile(file, maxInput); err != nil {
 			return nil, &exitError{codeUsage, fmt.Errorf("%s: %w", flag, err)}
 		}
 	}

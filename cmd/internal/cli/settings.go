@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -86,6 +85,9 @@ func (s setting) set(flags *pflag.FlagSet, name string) error {
 // namesOf are the names of a command, without that of the program.
 func namesOf(cmd *cobra.Command) []string { return strings.Fields(cmd.CommandPath())[1:] }
 
+// maxConfig is the largest configuration file, in bytes.
+const maxConfig = 1 << 20
+
 // readSettings finds and reads the configuration file: the one that is named, or
 // else the one in the user's folder of configuration, if it is there. A file that
 // only lies in the current folder is none of ours: whoever puts it there could
@@ -104,7 +106,7 @@ func (a *app) readSettings(cmd *cobra.Command) (*settings, error) {
 	if s.file == "" {
 		return s, nil
 	}
-	source, err := os.ReadFile(s.file)
+	source, err := readAtMost(s.file, maxConfig)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		s.file = ""
