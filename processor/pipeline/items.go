@@ -109,6 +109,8 @@ func (i *items) read(m *message, settings *Options) (itemSeq, error) {
 		return nil, i.unreadable(path, err)
 	case info.IsDir():
 		return nil, hopeless{fmt.Errorf("%s: items of %q: it is a folder", i.file.where, path)}
+	case !info.Mode().IsRegular(): // a named pipe could be waited for without end, and read only once
+		return nil, hopeless{fmt.Errorf("%s: items of %q: it is no regular file", i.file.where, path)}
 	}
 	return func(yield func(any, error) bool) {
 		file, err := os.Open(full)

@@ -67,11 +67,19 @@ func (d *definitions) scan() error {
 	}
 	d.read = time.Now()
 	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), ".yaml") && !entry.IsDir() {
-			d.load(filepath.Join(d.folder, entry.Name()))
+		if file := filepath.Join(d.folder, entry.Name()); strings.HasSuffix(file, ".yaml") && mayBeRead(file) {
+			d.load(file)
 		}
 	}
 	return nil
+}
+
+// mayBeRead leaves out folders, and what would keep a reader waiting, such as a named
+// pipe. Of a link it looks at what that leads to; one that leads nowhere is read, to
+// say so.
+func mayBeRead(file string) bool {
+	info, err := os.Stat(file)
+	return err != nil || info.Mode().IsRegular()
 }
 
 // load reads one file. That it is wrong is said once.
