@@ -49,10 +49,10 @@ func ndjsonItems(f *itemFile) itemSeq {
 	}
 }
 
-// broken tells a line that is too long from a file that cannot be read on.
+// broken tells an item that is too long from a file that cannot be read on.
 func (f *itemFile) broken(line int, err error) error {
 	if errors.Is(err, bufio.ErrTooLong) {
-		return f.wrong(line, "the line is longer than %d bytes", f.limit)
+		return f.wrong(line, "the item is longer than %d bytes", f.limit)
 	}
 	return fmt.Errorf("%s:%d: %w", f.name, line, err)
 }
@@ -69,10 +69,39 @@ func compactItem(text []byte) (json.RawMessage, error) {
 	return item.Bytes(), nil
 }
 
+// ration fails a reader that takes more for one item than an item may have: what is
+// not closed would take the rest of the file, however large, into memory.
+type ration struct {
+	r           io.Reader
+	limit, left int
+}
+
+// readAhead is how much a reader may have taken beyond the item.
+const readAhead = 64 << 10
+
+func (f *itemFile) rationed() *ration {
+	limit := f.limit + readAhead
+	return &ration{f.text, limit, limit}
+}
+
+// renew begins another item.
+func (r *ration) renew() { r.left = r.limit }
+
+// Read reads as long as the ration lasts.
+func (r *ration) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, bufio.ErrTooLong
+	}
+	n, err := r.r.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
+
 // arrayItems are the elements of a file that is one JSON array.
 func arrayItems(f *itemFile) itemSeq {
 	return func(yield func(any, error) bool) {
-		lines := &lineCounter{r: f.text}
+		text := f.rationed()
+		lines := &lineCounter{r: text}
 		d := json.NewDecoder(lines)
 		fail := func(what string, err error) { yield(nil, f.inArray(lines, d, what, err)) }
 		if open, err := d.Token(); err != nil || open != json.Delim('[') {
@@ -91,6 +120,7 @@ func arrayItems(f *itemFile) itemSeq {
 				return
 			}
 			lines.forget(d.InputOffset())
+			text.renew()
 			if !yield(compact, nil) {
 				return
 			}
@@ -110,7 +140,7 @@ func arrayItems(f *itemFile) itemSeq {
 func (f *itemFile) inArray(lines *lineCounter, d *json.Decoder, what string, err error) error {
 	line := lines.at(d.InputOffset())
 	if lines.err != nil {
-		return fmt.Errorf("%s:%d: %w", f.name, line, lines.err)
+		return f.broken(line, lines.err)
 	}
 	if err == nil {
 		return f.wrong(line, "%s", what)
@@ -160,7 +190,9 @@ func (c *lineCounter) forget(offset int64) {
 // first row. Quoted fields may have line breaks.
 func csvItems(f *itemFile) itemSeq {
 	return func(yield func(any, error) bool) {
-		rows := csv.NewReader(f.text)
+		text := f.rationed()
+		lines := &lineCounter{r: text}
+		rows := csv.NewReader(lines)
 		rows.ReuseRecord = true
 		names, err := f.header(rows)
 		if err != nil {
@@ -168,6 +200,9 @@ func csvItems(f *itemFile) itemSeq {
 			return
 		}
 		for {
+			lines.forget(rows.InputOffset())
+			text.renew()
+			line := lines.at(rows.InputOffset())
 			row, err := rows.Read()
 			if errors.Is(err, io.EOF) {
 				return
@@ -176,7 +211,7 @@ func csvItems(f *itemFile) itemSeq {
 			if err == nil {
 				item, err = f.rowItem(rows, names, row)
 			} else {
-				err = f.inCSV(err, len(names), len(row))
+				err = f.inCSV(err, line, len(names), len(row))
 			}
 			if !yield(item, err) || err != nil {
 				return
@@ -192,18 +227,20 @@ func (f *itemFile) header(rows *csv.Reader) ([]json.RawMessage, error) {
 	case errors.Is(err, io.EOF):
 		return nil, f.wrong(1, "the file is empty; a CSV file begins with a row of names")
 	case err != nil:
-		return nil, f.inCSV(err, 0, 0)
+		return nil, f.inCSV(err, 1, 0, 0)
 	}
 	names := make([]json.RawMessage, len(row))
+	taken := make(map[string]bool, len(row))
 	for i, name := range row {
 		switch {
 		case name == "":
 			return nil, f.wrong(1, "column %d has no name", i+1)
-		case slices.Contains(row[:i], name):
+		case taken[name]:
 			return nil, f.wrong(1, "two columns have the name %q", name)
 		case !utf8.ValidString(name):
 			return nil, f.wrong(1, "the name of column %d is not UTF-8", i+1)
 		}
+		taken[name] = true
 		if names[i], err = encode(name); err != nil {
 			return nil, err
 		}
@@ -230,12 +267,15 @@ func (f *itemFile) rowItem(rows *csv.Reader, names []json.RawMessage, row []stri
 	return append(item, '}'), nil
 }
 
-// inCSV gives an error of the reader the form that all have here.
-func (f *itemFile) inCSV(err error, names, fields int) error {
+// inCSV gives an error of the reader, in the row that begins in a line, the form that
+// all have here.
+func (f *itemFile) inCSV(err error, line, names, fields int) error {
 	e, ok := errors.AsType[*csv.ParseError](err)
 	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return f.wrong(line, "the row is longer than %d bytes; it may have a quote that is not closed", f.limit)
 	case !ok:
-		return fmt.Errorf("%s: %w", f.name, err)
+		return f.broken(line, err)
 	case errors.Is(err, csv.ErrFieldCount):
 		return f.wrong(e.StartLine, "the row has %d fields, the first one has %d names", fields, names)
 	}

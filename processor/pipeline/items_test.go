@@ -76,7 +76,7 @@ func TestItems(t *testing.T) {
 		{"a.ndjson", "1\n{\"b\": \n", `a.ndjson:2: not one JSON value: unexpected end of JSON input: "{\"b\":"`},
 		{"a.ndjson", "1\n2 3\n", `a.ndjson:2: not one JSON value: invalid character '3' after top-level value: "2 3"`},
 		{"a.ndjson", "1\n\"\xff\"\n", `a.ndjson:2: not UTF-8: "\"\xff\""`},
-		{"a.ndjson", "1\n\"" + strings.Repeat("x", 1000) + "\"\n", `a.ndjson:2: the line is longer than 1000 bytes`},
+		{"a.ndjson", "1\n\"" + strings.Repeat("x", 1000) + "\"\n", `a.ndjson:2: the item is longer than 1000 bytes`},
 		{"a.json", "{\"a\": 1}", `a.json:1: the file is not a JSON array`},
 		{"a.json", "", `a.json:1: the file is not a JSON array: EOF`},
 		{"a.json", "[\n1,\n2,\nx]", `a.json:3: element 3: invalid character 'x' looking for beginning of value`},
@@ -90,6 +90,9 @@ func TestItems(t *testing.T) {
 		{"a.csv", "a,b\n1,2\nx\"y,2\n", `a.csv:3: column 2: bare " in non-quoted-field`},
 		{"a.csv", "a,b\n1,\"2\n", `a.csv:2: column 6: extraneous or missing " in quoted-field`},
 		{"a.csv", "a,b\n1,\xff\n", `a.csv:2: column "b" is not UTF-8`},
+		{"a.csv", "a\n1\n\"" + strings.Repeat("x\n", 100_000), `a.csv:3: the row is longer than 1000 bytes; it may have a quote that is not closed`},
+		{"a.json", "[1,\n[" + strings.Repeat("1,\n", 100_000), `a.json:1: the item is longer than 1000 bytes`},
+		{"a.json", "[1,\n" + strings.Repeat(" ", 100_000) + "2]", `a.json:1: the item is longer than 1000 bytes`},
 		{"a.csv", "\xff\n", `a.csv:1: the name of column 1 is not UTF-8`},
 	} {
 		t.Run(fmt.Sprintf("%.60q", c.name+" "+c.content), func(t *testing.T) {
@@ -100,6 +103,30 @@ func TestItems(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				end := runToEnd(t, collecting(`file: "{{.Input}}"`, ""), dir, fmt.Sprintf("%q", c.name))
 				wantItems(t, end, c.want)
+			})
+		})
+	}
+}
+
+// How much a file has in all does not matter.
+func TestItems_LongFile(t *testing.T) {
+	const n = 500 // of 500 bytes each, more than is read ahead
+	text := strings.Repeat("x", 498)
+	for name, content := range map[string]string{
+		"a.ndjson": strings.Repeat(`"`+text+"\"\n", n),
+		"a.json":   "[" + strings.Repeat(`"`+text+`",`, n-1) + `"` + text + `"]`,
+		"a.csv":    "a\n" + strings.Repeat(text+"\n", n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				end := runToEnd(t, collecting(`file: "{{.Input}}"`, ""), dir, fmt.Sprintf("%q", name))
+				if got := strings.Count(string(end.Output), text); got != n {
+					t.Errorf("run has %d items, %s, want %d", got, end.Msg, n)
+				}
 			})
 		})
 	}
