@@ -20,7 +20,7 @@ func (p *Processor) collectWorkers(ctx context.Context) error {
 		}
 		_, isWorker := workerOf(info.Name)
 		switch old := info.LastModified.Before(before); {
-		case !isWorker && old:
+		case !isWorker && old && isBeside(info.Name):
 			beside = append(beside, info)
 		case isWorker && (!old || info.Lease.State.Locked()):
 			there[info.Name] = true
@@ -50,6 +50,12 @@ func (p *Processor) collectBeside(ctx context.Context, blobs []*store.Info, ther
 // besideOf is the blob of the worker that a setting or log belongs to.
 func besideOf(blob string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(blob, settingsSuffix), logSuffix)
+}
+
+// isBeside reports whether a blob lies beside a worker's, and is not somebody else's.
+func isBeside(blob string) bool {
+	_, ok := workerOf(besideOf(blob))
+	return ok
 }
 
 // collect removes a blob unless it has changed since it was listed, or somebody

@@ -70,10 +70,10 @@ func checkWorkerID(id string) error {
 }
 
 // workerOf is the worker whose blob has the given name; false for what lies
-// beside it.
+// beside it, and for names that no worker can have.
 func workerOf(blob string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(blob, workerPrefix)
-	return id, ok && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
+	return id, ok && nameForm.MatchString(id) && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
 }
 
 // archivedName is the run whose archived blob has the given name; false for those

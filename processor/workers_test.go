@@ -171,3 +171,24 @@ func TestWorker_StoppedBeforeItBegins(t *testing.T) {
 		})
 	}
 }
+
+// What a foreign hand has put beside the workers is none, and stays where it is.
+func TestWorkers_OddNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for _, blob := range []string{"workers/a b", "workers/<script>", "workers/x/y"} {
+			if _, err := w.st.Put(t.Context(), blob, []byte("{}"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := w.processOn(slowStore{w.st}, nil) // a local one would be polled a million times
+		p.work(&processor.WorkOptions{ID: "w1"}, squares(t, square))
+		time.Sleep(30 * time.Hour)
+		if got := p.workers(); len(got) != 1 || got[0].ID != "w1" {
+			t.Errorf("Workers() = %+v, want w1 alone", got)
+		}
+		if got := w.blobs("workers/"); len(got) != 4 {
+			t.Errorf("blobs = %q, want all that were put", got)
+		}
+	})
+}
