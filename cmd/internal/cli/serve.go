@@ -56,6 +56,9 @@ token is the one in the file, which is made if it is missing, and is not printed
 }
 
 func (s *serving) run(ctx context.Context, a *app, files []string) error {
+	if err := a.shared(); err != nil {
+		return err
+	}
 	pipelines := make([]*processor.Pipeline, len(files))
 	for i, file := range files {
 		var err error
