@@ -40,7 +40,8 @@ error is shown with its line. The standard input of a command is its line, as JS
 Without --name, the newest run of the same command, policy and lines that has not
 ended is resumed, if there is one: lines that were done are not done again. A
 command that was at work when this process died runs again. One that fails is not
-repeated; --retry-failed repeats what failed in the newest run.
+repeated; --retry-failed repeats what failed in the newest run, whose tags stay as
+they are.
 
 The exit code is 0 if all commands succeeded, 3 if some did not, 4 if the run was
 aborted, as the policy says (then leasestream show has the details), 5 if it was

@@ -110,8 +110,13 @@ type age struct{ value time.Duration }
 
 var _ pflag.Value = (*age)(nil)
 
-func (d *age) Type() string   { return "duration" }
-func (d *age) String() string { return d.value.String() }
+func (d *age) Type() string { return "duration" }
+func (d *age) String() string {
+	if d.value == 0 {
+		return "" // help does not show it as the default
+	}
+	return d.value.String()
+}
 
 // Set takes Go's durations and, before one or alone, days: 12h, 30d, 1d12h.
 func (d *age) Set(text string) error {
