@@ -42,7 +42,7 @@ func readProcesses(proc fs.FS, pid int, exists func(pid int) bool) *processes {
 // of the same host, boot and pid namespace, and either there is no such process
 // or another one has its number by now.
 func (p *processes) dead(h *store.Holder) bool {
-	if h == nil || h.PID <= 0 || h.Started == "" || h.BootID == "" || h.PIDNS == "" ||
+	if h == nil || *h == p.self || h.PID <= 0 || h.Started == "" || h.BootID == "" || h.PIDNS == "" ||
 		h.Host != p.self.Host || h.BootID != p.self.BootID || h.PIDNS != p.self.PIDNS {
 		return false
 	}
