@@ -334,13 +334,13 @@ func (w *worker) enlist(cl *claim) {
 	w.claimed.Add(1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.running[cl.taskKey] = cl
+	w.running.add(cl)
 }
 
 func (w *worker) delist(cl *claim) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.running, cl.taskKey)
+	w.running.remove(cl)
 }
 
 // letGo ends a claim. If it may still be ours in the stream, it is to be given back
@@ -355,7 +355,7 @@ func (w *worker) letGo(cl *claim) {
 func (w *worker) works(key taskKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.running[key] != nil
+	return w.running[key.stream][key] != nil
 }
 
 // reserve takes a place of a step with limited concurrency.

@@ -373,11 +373,7 @@ func (w *worker) followMoves(ctx context.Context, listed map[string]bool) {
 func (w *worker) busyStreams() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	names := map[string]bool{}
-	for key := range w.running {
-		names[key.stream] = true
-	}
-	return slices.Collect(maps.Keys(names))
+	return slices.Collect(maps.Keys(w.running))
 }
 
 // stopLost looks at every stream with handlers of ours.
@@ -420,8 +416,8 @@ func (w *worker) claimsOf(name string) []*claim {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var claims []*claim
-	for key, cl := range w.running {
-		if key.stream == name && cl.cancel != nil {
+	for _, cl := range w.running[name] {
+		if cl.cancel != nil {
 			claims = append(claims, cl)
 		}
 	}

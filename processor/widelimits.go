@@ -59,12 +59,7 @@ func (w *worker) limitsOf(doc string, own map[string]int) map[string]int {
 // elsewhere is how many events of a step are handled in the other documents of the
 // run: by other workers, as of the last listing, and by this one, as it knows itself.
 func (w *worker) elsewhere(doc, step string) int {
-	total := 0
-	for other, steps := range w.handled() {
-		if other != doc && !isOtherRun(other, doc) {
-			total += steps[step]
-		}
-	}
+	total := w.handledElsewhere(doc, step)
 	if known := w.loadOf(doc); known != nil {
 		for other, running := range known.running {
 			if other != doc {
@@ -79,14 +74,32 @@ func (w *worker) elsewhere(doc, step string) int {
 func (w *worker) handled() map[string]map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	counts := map[string]map[string]int{}
-	for key, cl := range w.running {
-		if counts[key.stream] == nil {
-			counts[key.stream] = map[string]int{}
+	counts := make(map[string]map[string]int, len(w.running))
+	for doc, claims := range w.running {
+		counts[doc] = map[string]int{}
+		for _, cl := range claims {
+			counts[doc][cl.step.Name]++
 		}
-		counts[key.stream][cl.step.Name]++
 	}
 	return counts
+}
+
+// handledElsewhere counts this worker's claims of a step in the other documents of
+// the run.
+func (w *worker) handledElsewhere(doc, step string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other, claims := range w.running {
+		if other == doc || isOtherRun(other, doc) {
+			continue
+		}
+		for _, cl := range claims {
+			if cl.step.Name == step {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // hasRoom reports whether the run may handle one more event of the step. Where other

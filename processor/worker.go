@@ -151,7 +151,7 @@ type worker struct {
 	busy      int                 // slots in use
 	slotsSeen time.Time           // when a new setting was last looked for
 	perStep   map[stepKey]int     // handlers by step, for Step.Concurrency
-	running   map[taskKey]*claim  // what is claimed, run or reported
+	running   duties              // what is claimed, run or reported
 	suspect   map[string]struct{} // streams where an edit of ours may have left a claim that nobody runs
 }
 
@@ -180,7 +180,7 @@ func newWorker(p *Processor, id string, slots int, o *WorkOptions, pipelines []*
 		started: p.scope.Now(), served: newRepertoire(o.Find, p.timing.sweep, pipelines),
 		looks: newSubscription(newEvents), freed: make(chan struct{}, 1), steered: make(chan struct{}, 1),
 		rest:    newRests(p.timing.poll, maxRest),
-		perStep: map[stepKey]int{}, running: map[taskKey]*claim{},
+		perStep: map[stepKey]int{}, running: duties{},
 		suspect: map[string]struct{}{}, glances: map[string]glance{},
 	}
 	if w.grace == 0 {
