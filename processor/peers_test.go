@@ -361,7 +361,10 @@ func TestPeers_ListIsStableUnderLoad(t *testing.T) {
 func TestPeers_MoreBranchesThanVariables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newSQLiteWorld(t).process(nil)
-		pl := squares(t, processor.Func(func(_ context.Context, n int) (int, error) { return n, nil }))
+		pl := squares(t, processor.Func(func(_ context.Context, n int) (int, error) {
+			time.Sleep(time.Millisecond) // or one slot would work on and on while all others wait for time to pass
+			return n, nil
+		}))
 		p.work(&processor.WorkOptions{Slots: 1000}, pl)
 		wantEnd(t, p.run(pl, "r", 11_000), eventstream.Completed, false, "60505500")
 	})
