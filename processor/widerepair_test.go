@@ -196,7 +196,7 @@ func TestWide_GarbageLeavesPayloads(t *testing.T) {
 			if err := p.Pause(t.Context(), "r", "", "", ""); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Hour)
+			time.Sleep(26 * time.Hour)
 			if got := w.blobs("streams/r/"); len(got) != children {
 				t.Errorf("while the run is paused the children are %q, want %d", got, children)
 			}

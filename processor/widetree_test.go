@@ -247,7 +247,7 @@ func TestWide_WorkerForOneRun(t *testing.T) {
 func TestWide_RetryFromTheArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.process(nil)
+		p := w.processOn(slowStore{w.st}, nil) // a local one would be polled hundreds of thousands of times
 		var broken atomic.Bool
 		broken.Store(true)
 		pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
