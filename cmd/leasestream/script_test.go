@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,8 +18,13 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	plain := plainBuild(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"capture": capture,
@@ -26,6 +32,18 @@ func TestScripts(t *testing.T) {
 		},
 		RequireUniqueNames: true,
 	})
+}
+
+// plainBuild is a folder with the command, built without the race detector: scripts
+// start it hundreds of times, one after the other, and give it large inputs. The
+// processes of all other tests have the detector if the tests have it.
+func plainBuild(t *testing.T) string {
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build.Args, err, out)
+	}
+	return dir
 }
 
 // exits CODE PROGRAM ARG... runs a program that must end with this exit code.
