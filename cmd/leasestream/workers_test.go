@@ -61,6 +61,7 @@ func (f folder) eventually(what string, ok func() bool) {
 }
 
 func TestWorker_SlotsAndLog(t *testing.T) {
+	t.Parallel()
 	f := newFolder(t, loud)
 	worker := f.start("work", "pipeline.yaml", "--id", "w1", "--workers", "2", "--ship-logs", "--log-level", "warn")
 	f.run("start", "pipeline.yaml", "--name", "r")
@@ -104,6 +105,7 @@ func TestWorker_SlotsAndLog(t *testing.T) {
 
 // A worker that was killed leaves its log, and cannot be told anything.
 func TestWorker_LogOfTheDead(t *testing.T) {
+	t.Parallel()
 	f := newFolder(t, loud)
 	worker := f.start("run", "pipeline.yaml", "--name", "r", "--ship-logs", "--workers", "1")
 	f.eventually("a step runs", func() bool { return f.begun() == 1 })
