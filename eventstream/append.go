@@ -160,12 +160,16 @@ func (s *Stream) handOn(e *Event, created []*Event, changes ...change) {
 
 // relink gives e the successors next, and makes the changes.
 func (s *Stream) relink(e *Event, next []*Event, changes []change) {
+	s.setNext(e, next)
+	s.apply(e, changes)
+}
+
+func (s *Stream) setNext(e *Event, next []*Event) {
 	s.touch(e)
 	s.unindex(e)
 	e.next = next
 	e.updateWake()
 	s.index(e)
-	s.apply(e, changes)
 }
 
 // nextWith is the attribute next of e with ids appended.

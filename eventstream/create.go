@@ -109,11 +109,16 @@ func newElement(pairs []string, input string) (raw string, tagEnd int32) {
 // insert puts a new event at the end of the document; it is not yet in the next
 // of its prev.
 func (s *Stream) insert(e *Event) {
-	e.epoch = s.epoch
 	e.topic = s.topic(topicName(e.Attr("topic"), e.Attr("name")))
 	s.openRoot()
-	s.enterThread(e)
 	s.size += len(e.pre) + len(e.raw)
+	s.enter(e)
+}
+
+// enter takes the last event of the document into the stream.
+func (s *Stream) enter(e *Event) {
+	e.epoch = s.epoch
+	s.enterThread(e)
 	e.updateWake()
 	e.pos = int32(len(s.events))
 	s.events = append(s.events, e)

@@ -2,6 +2,7 @@ package eventstream
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 )
 
@@ -134,8 +135,22 @@ func (p *parser) child(done int) int {
 // event takes in an event by its start tag.
 func (p *parser) event(el element) *Event {
 	e := p.newEvent()
+	refs := p.attributes(e, el)
+	p.register(e, refs.id)
+	p.link(e, refs.prev, refs.next)
+	p.enter(e, p.topicOf(refs))
+	return e
+}
+
+// references are the attributes of an event that take the stream to resolve; nil
+// where there is none.
+type references struct {
+	id, prev, next, name, topic *rawAttr
+}
+
+// attributes decodes what stands in the start tag of an event.
+func (p *parser) attributes(e *Event, el element) (refs references) {
 	e.tagEnd = int32(el.tagEnd - el.start)
-	var prev, next, name, topic *rawAttr
 	status := false
 	for i := range p.attrs {
 		a := &p.attrs[i]
@@ -145,15 +160,16 @@ func (p *parser) event(el element) *Event {
 		}
 		switch slot.kind {
 		case attrID:
+			refs.id = a
 			p.identify(e, a)
 		case attrPrev:
-			prev = a
+			refs.prev = a
 		case attrNext:
-			next = a
+			refs.next = a
 		case attrName:
-			name = a
+			refs.name = a
 		case attrTopic:
-			topic = a
+			refs.topic = a
 		case attrMsg:
 			// Of a message it matters only whether it is WithError.
 			if v := p.rawValue(a); v != "" && (v[0] == withError[0] || v[0] == '&') {
@@ -167,16 +183,18 @@ func (p *parser) event(el element) *Event {
 		}
 	}
 	switch {
-	case e.id == "":
+	case refs.id == nil:
 		p.fail(el.start, "the event has no id")
 	case !status:
 		p.fail(el.start, "event %s has no status", e.id)
-	case e.id == RootID && p.attrValue(prev) != "":
-		p.fail(int(prev.at), "event %s is the root and has no prev", e.id)
+	case e.id == RootID && p.attrValue(refs.prev) != "":
+		p.fail(int(refs.prev.at), "event %s is the root and has no prev", e.id)
 	}
-	p.link(e, prev, next)
-	p.enter(e, topicName(p.attrValue(topic), p.attrValue(name)))
-	return e
+	return refs
+}
+
+func (p *parser) topicOf(refs references) string {
+	return topicName(p.attrValue(refs.topic), p.attrValue(refs.name))
 }
 
 func (p *parser) newEvent() *Event {
@@ -203,9 +221,12 @@ func (p *parser) identify(e *Event, a *rawAttr) {
 	if err := CheckID(e.id); err != nil {
 		p.fail(int(a.at), "%v", err)
 	}
+}
+
+func (p *parser) register(e *Event, id *rawAttr) {
 	p.s.byID[e.id] = e
 	if len(p.s.byID) == len(p.s.events) { // it has not grown
-		p.fail(int(a.at), "two events have the id %s", e.id)
+		p.fail(int(id.at), "two events have the id %s", e.id)
 	}
 }
 
@@ -266,8 +287,7 @@ func (p *parser) resolve() {
 func (p *parser) linkNext(l link) {
 	e, n := l.e, l.e
 	e.next = make([]*Event, 0, strings.Count(l.ids, "|")+1)
-	for id := range strings.SplitSeq(l.ids, "|") {
-		id = strings.TrimSpace(id)
+	for id := range eachID(l.ids) {
 		n = p.lookUp(id, n)
 		switch {
 		case n == nil:
@@ -281,6 +301,20 @@ func (p *parser) linkNext(l link) {
 		default:
 			n.setFlag(flagLinked, true)
 			e.next = append(e.next, n)
+		}
+	}
+}
+
+// eachID yields the ids in an attribute next.
+func eachID(ids string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if ids == "" {
+			return
+		}
+		for id := range strings.SplitSeq(ids, "|") {
+			if !yield(strings.TrimSpace(id)) {
+				return
+			}
 		}
 	}
 }

@@ -8,17 +8,18 @@ func (s *Stream) needsSettling() bool {
 		if e.has(flagSuperseded) {
 			continue
 		}
-		undone = undone || e.isPausedUndated()
-		if e.isOpenParent() && !e.isUndecided() || e.status == Init && len(e.next) > 0 {
-			undone = true
-		}
-		if p := e.prev; p != nil {
-			s.loose = s.loose || !e.has(flagLinked)
-			undone = undone || p.status.Final() && !e.status.Final()
-		}
+		undone = undone || e.isUndone()
+		s.loose = s.loose || e.prev != nil && !e.has(flagLinked)
 		s.irregular = s.irregular || !s.isRegular(e)
 	}
 	return undone || s.loose
+}
+
+// isUndone reports whether an edit of ours would have ended the event, made it wait
+// for its successors, or said since when it is paused.
+func (e *Event) isUndone() bool {
+	return e.isOpenParent() && !e.isUndecided() || e.status == Init && len(e.next) > 0 ||
+		e.prev != nil && e.prev.status.Final() && !e.status.Final() || e.isPausedUndated()
 }
 
 // isRegular reports whether the event is where our own edits put events: in the
