@@ -63,6 +63,24 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// BenchmarkReload follows a document in which 200 events change back and forth.
+func BenchmarkReload(b *testing.B) {
+	for _, n := range sizes {
+		doc := canonical(n)
+		texts := [][]byte{bytes.Replace(doc, []byte(`tag="x"`), []byte(`tag="yy"`), 200), doc}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := mustParse(b, doc)
+			b.SetBytes(int64(len(doc)))
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if next, err := s.Reload(texts[i%2]); next != s {
+					b.Fatalf("Reload = %v, %v, want the same stream", next, err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkRetained measures what a stream keeps, per byte of the document.
 func BenchmarkRetained(b *testing.B) {
 	for _, n := range sizes {

@@ -16,8 +16,8 @@ func (s *Stream) Dump() string {
 	if s.root != nil {
 		root = s.root.id
 	}
-	fmt.Fprintf(&b, "size %d blank %v root %s paused %v %d superseded %d unsettled %v loose %v\n",
-		s.size, s.blank, root, s.pausedRun, s.paused, s.superseded, s.unsettled, s.loose)
+	fmt.Fprintf(&b, "size %d blank %v root %s paused %v %d superseded %d unsettled %v loose %v irregular %v\n",
+		s.size, s.blank, root, s.pausedRun, s.paused, s.superseded, s.unsettled, s.loose, s.irregular)
 	for status := range s.byStatus {
 		fmt.Fprintf(&b, "%v %d %v\n", Status(status), s.byStatus[status].n, s.ids(&s.byStatus[status]))
 	}

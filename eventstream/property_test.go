@@ -30,8 +30,9 @@ func TestStream_NaiveModel(t *testing.T) {
 // pair is a stream and the model of it.
 type pair struct {
 	*rapid.T
-	s *eventstream.Stream
-	m *naive
+	s     *eventstream.Stream
+	other *eventstream.Stream // as another process has it, which has edited before
+	m     *naive
 }
 
 var epoch = time.Date(2026, 11, 30, 7, 33, 51, 0, time.UTC)
@@ -43,14 +44,20 @@ func newPair(t *rapid.T) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pair{t, s, &naive{now: epoch, events: []*naiveEvent{{id: "00", name: "A", status: "init"}}}}
+	other, err := eventstream.Parse(s.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pair{t, s, other, &naive{now: epoch, events: []*naiveEvent{{id: "00", name: "A", status: "init"}}}}
 }
 
 var errWanted = errors.New("wanted")
 
 func (p *pair) step() {
 	p.m.now = p.m.now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(p.T, "ms")) * time.Millisecond)
-	switch rapid.IntRange(0, 9).Draw(p.T, "kind of step") {
+	switch rapid.IntRange(0, 11).Draw(p.T, "kind of step") {
+	case 10, 11:
+		p.takeOver()
 	case 0:
 		p.foreignHand()
 	case 1:
@@ -123,6 +130,16 @@ func (p *pair) failingEdit(end func() error) {
 		p.Fatalf("a failed edit left the indexes\n%s\nwant\n%s", got, dump)
 	}
 	p.compare("undone")
+}
+
+// takeOver lets the other process go on, with what the one before has written.
+func (p *pair) takeOver() {
+	s, err := p.other.Reload(p.s.Bytes())
+	if err != nil {
+		p.Fatalf("Reload: %v\n%s", err, p.s.Bytes())
+	}
+	p.s, p.other = s, p.s
+	p.compareRead("taken over")
 }
 
 // foreignHand changes the document as an editor would.
