@@ -51,15 +51,24 @@ func (l *line) load(t *tenure) (*document, error) {
 	return nil, &Error{"edit", l.blob, err}
 }
 
+// take reads what others have written. What we last had of it is where most of
+// that stands already.
 func (l *line) take(t *tenure, object *store.Object) (*document, error) {
 	l.s.stats.reads.Add(1)
-	stream, err := eventstream.Parse(object.Body)
+	stream, err := l.parse(object.Body)
 	if err != nil {
 		return nil, untouched(l.blob, err)
 	}
 	t.etag = object.ETag
 	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
 	return l.doc, nil
+}
+
+func (l *line) parse(body []byte) (*eventstream.Stream, error) {
+	if l.doc == nil {
+		return eventstream.Parse(body)
+	}
+	return l.doc.stream.Reload(body)
 }
 
 // untouched is the error of an edit of a document that cannot be read.
