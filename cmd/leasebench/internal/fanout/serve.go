@@ -54,10 +54,13 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 }
 
 // startProfile puts a CPU profile into a file of its own, so that those of many
-// processes and rounds can be added up.
+// processes and rounds can be added up. It makes the folder.
 func startProfile(folder string) (end func(), err error) {
 	if folder == "" {
 		return func() {}, nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
 	}
 	f, err := os.CreateTemp(folder, "cpu-*.pprof")
 	if err != nil {
