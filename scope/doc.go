@@ -65,10 +65,11 @@
 //  4. Put: the document, its summary and a commit number as metadata, in one atomic
 //     write. Before, none of the edits has happened; after, all have.
 //  5. Tell the callers.
-//  6. While more edits wait and the lease has been held for less than MaxHold, go on
-//     at 3; otherwise release, and pause before the next acquire, so that others
-//     get their turn. Where nobody else has written in between, the lease is kept for
-//     five times MaxHold.
+//  6. While more edits wait and less than MaxHold has passed since the document was
+//     read, go on at 3; otherwise release, and pause before the next acquire, so
+//     that others get their turn. Where nobody else has written in between, the
+//     lease is kept for five times MaxHold, and where it took long to read the
+//     document, for up to as long.
 //
 // If the Put is not answered, the commit number tells what became of it, even if
 // another holder has written since. The same bytes are sent again only as long as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope/store"
@@ -32,6 +33,7 @@ func (l *line) load(t *tenure) (*document, error) {
 	case t.lease == nil:
 		c.IfNoneMatch = l.doc.etag
 	}
+	began := time.Now()
 	var object *store.Object
 	err := l.s.insist(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
 		object, err = l.s.st.Get(ctx, l.blob, c)
@@ -39,6 +41,7 @@ func (l *line) load(t *tenure) (*document, error) {
 	})
 	switch {
 	case err == nil:
+		defer t.loaded(began)
 		return l.take(t, object)
 	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
 		return l.doc, nil

@@ -762,14 +762,18 @@ func TestEdit_MaxHold(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		others bool
+		read   time.Duration // takes the document
 		want   time.Duration
 	}{
-		{"nobody takes it", false, 5 * maxHold},
-		{"another writes in between", true, maxHold},
+		{"nobody takes it", false, 0, 5 * maxHold},
+		{"another writes in between", true, 0, maxHold},
+		{"little to read", true, maxHold / 4, maxHold},
+		{"much to read", true, maxHold / 2, 2 * maxHold},
+		{"very much to read", true, 3 * maxHold, 5 * maxHold},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
-				longest := w.longestHold(test.others)
+				longest := w.longestHold(test.others, test.read)
 				s := w.newScope(&scope.Options{MaxHold: maxHold})
 				var wg sync.WaitGroup
 				for range 4 {
@@ -790,8 +794,8 @@ func TestEdit_MaxHold(t *testing.T) {
 
 // longestHold lets each upload take a millisecond, and tells how long it was at most
 // from the first one under a lease to its release. Before each acquire others may
-// write.
-func (w *world) longestHold(others bool) func() time.Duration {
+// write; to read that takes a while.
+func (w *world) longestHold(others bool, read time.Duration) func() time.Duration {
 	var mu sync.Mutex
 	var longest time.Duration
 	first := map[string]time.Time{} // upload, by lease ID
@@ -800,6 +804,8 @@ func (w *world) longestHold(others bool) func() time.Duration {
 		switch {
 		case c.Op == "put":
 			time.Sleep(time.Millisecond)
+		case c.Op == "get":
+			time.Sleep(read)
 		case c.Op == "acquire" && others:
 			before := w.get()
 			w.putMeta(before.Body, before.Metadata)

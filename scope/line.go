@@ -139,11 +139,20 @@ func (l *line) serve(t *tenure) (busy bool) {
 		sealed := time.Now()
 		l.process(t)
 		l.took = time.Since(sealed)
-		if time.Since(t.since) >= l.hold {
+		if time.Since(t.since) >= l.due(t) {
 			return true
 		}
 	}
 	return false
+}
+
+// worthLoading is how many times what it took to read the document the lease is
+// kept at least: or whoever shares a large one would read more than write.
+const worthLoading = 4
+
+// due is how long the lease is kept.
+func (l *line) due(t *tenure) time.Duration {
+	return max(l.hold, min(worthLoading*t.load, longHold*l.s.set.maxHold))
 }
 
 // collect takes over what waits, or what comes within a moment; false if nothing

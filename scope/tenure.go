@@ -9,9 +9,10 @@ import (
 // strategy, nothing but the ETag.
 type tenure struct {
 	l     *line
-	lease *Lease // nil in the optimistic strategy, and while there is none
-	etag  string // of the blob, as the lease or our own last request has it
-	since time.Time
+	lease *Lease        // nil in the optimistic strategy, and while there is none
+	etag  string        // of the blob, as the lease or our own last request has it
+	since time.Time     // it is ours, and the document was read
+	load  time.Duration // what it took to read the document; 0 if it was in memory
 
 	locked bool // in the optimistic strategy: someone has leased the blob
 }
@@ -32,7 +33,7 @@ func (t *tenure) ensure() error {
 	if err != nil {
 		return err
 	}
-	t.lease, t.etag, t.since = lease, lease.etag, time.Now()
+	t.lease, t.etag, t.since, t.load = lease, lease.etag, time.Now(), 0
 	return nil
 }
 
@@ -42,6 +43,15 @@ func (t *tenure) id() string {
 		return ""
 	}
 	return t.lease.id
+}
+
+// loaded notes that the document has been read, which began at some time. The time
+// of the lease counts from here, but not anew if it has to be read again.
+func (t *tenure) loaded(began time.Time) {
+	if t.load == 0 {
+		t.since = time.Now()
+		t.load = t.since.Sub(began)
+	}
 }
 
 // lost reports whether the lease may not be ours any more, by the clock.
