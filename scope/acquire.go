@@ -19,6 +19,8 @@ type acquisition struct {
 	wait   time.Duration         // for a lease that is held; 0: not at all; waitForever
 	create bool                  // make an empty blob if there is none
 	seen   func(store.LeaseInfo) // told what a look at a held lease shows; may be nil
+	turn   *turn                 // among those who share a stream; nil: whoever comes first
+	yields bool                  // to others, if they wait: looks before it first asks
 
 	began    time.Time
 	polls    int
@@ -40,6 +42,11 @@ func (a *acquisition) run(ctx context.Context) (*Lease, error) {
 	a.begin()
 	if ctx.Err() != nil {
 		return nil, a.ended(ctx)
+	}
+	if a.yields {
+		if err := a.waitFree(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for {
 		start := a.s.clock.instant()
@@ -135,10 +142,21 @@ func (a *acquisition) waitFree(ctx context.Context) error {
 			return nil
 		}
 		info, err := a.look(ctx)
-		if err != nil || !info.Lease.State.Locked() || a.breakDead(ctx, info) {
+		if err != nil || a.hasTurn(info, !info.Lease.State.Locked() || a.breakDead(ctx, info)) {
 			return nil
 		}
 	}
+}
+
+// hasTurn reports whether to ask for a lease, after a look. If not, it sets when to
+// look again.
+func (a *acquisition) hasTurn(info *store.Info, free bool) bool {
+	if a.turn == nil {
+		return free
+	}
+	now, again := a.turn.come(info, free)
+	a.poll = backoff{waits: again}
+	return now
 }
 
 // freeNow is for those who do not wait. A lease that has just become free is

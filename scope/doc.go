@@ -95,7 +95,9 @@
 //     context ends, and the store refuses what it writes under the lease. Effects
 //     elsewhere need a fence of their own.
 //   - That an edit's function runs once. It is applied once.
-//   - Order or fairness between processes beyond what chance and the pauses give.
+//   - Order or fairness between processes on a remote store beyond what chance and
+//     the pauses give. On a local store those who share a stream take turns, which
+//     they read off the metadata, as long as they look often enough.
 //   - Anything against those who write with the ID of somebody else's lease, or
 //     break leases of living holders. What they do to a document is noticed
 //     (Stats.Bypassed) and never overwritten.

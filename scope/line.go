@@ -30,6 +30,7 @@ type line struct {
 	together int           // edits of the batch before
 	took     time.Duration // from when it was sealed until it was durable
 	hold     time.Duration // how long the lease is kept while edits wait
+	gaveUp   bool          // the lease, although edits wait, since others want it
 	doc      *document     // as committed; nil if it has to be read
 }
 
@@ -111,8 +112,9 @@ func (l *line) session() {
 		l.refuse(err)
 		return
 	}
-	l.adjustHold(t)
+	alone := l.adjustHold(t)
 	busy := l.serve(t)
+	l.gaveUp = busy && !alone
 	t.end()
 	if busy && l.s.set.strategy == Leased {
 		pause := backoff{waits: l.s.set.pause}
@@ -124,12 +126,14 @@ func (l *line) session() {
 const longHold = 5
 
 // adjustHold keeps the lease longer if nobody has written since we did, and only for
-// MaxHold if somebody has.
-func (l *line) adjustHold(t *tenure) {
+// MaxHold if somebody has. It reports which.
+func (l *line) adjustHold(t *tenure) (alone bool) {
+	alone = t.lease != nil && l.doc != nil && l.doc.etag == t.etag
 	l.hold = l.s.set.maxHold
-	if t.lease != nil && l.doc != nil && l.doc.etag == t.etag {
+	if alone {
 		l.hold *= longHold
 	}
+	return alone
 }
 
 // serve edits until nothing waits, or the time of the lease has come: then it

@@ -63,7 +63,9 @@ type Options struct {
 
 	// PollMin and PollMax bound the pauses of a waiter between two looks at a
 	// lease that is held. They are random; their range grows from the one to the
-	// other. Default: 0.25 ms to 5 ms, 10 ms to 1 s.
+	// other. Those who wait for their turn at a stream on a local store use the
+	// whole range, and the next in line its first part. Default: 0.25 ms to 5 ms,
+	// 10 ms to 1 s.
 	PollMin, PollMax time.Duration
 	// ArticleWait makes a waiter pause for 750 ms to 2,500 ms, as in the article
 	// this library goes back to: few requests, long waits.

@@ -1,0 +1,81 @@
+package scope
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leasestream/leasestream/scope/store"
+	"github.com/leasestream/leasestream/scope/store/memstore"
+)
+
+func TestTurn_Ahead(t *testing.T) {
+	for _, test := range []struct {
+		commits string // newest first
+		want    int
+	}{
+		{"", 0},
+		{"a:1:100 b:2:100", 0},
+		{"me:7:100", 0},
+		{"me:7:100 a:1:100 b:2:99", 2},
+		{"a:1:100 me:7:100 b:2:98", 1},
+		{"a:1:100 b:2:98 me:7:90", 0},
+		{"me:7:100 a:1:98 b:2:97", 1},
+		{"a:1:103 me:7:100 b:2:100", 0},
+		{"nonsense me:7:100 a:1:100 b::", 1},
+	} {
+		turn := newTurn(t)
+		info := &store.Info{Metadata: map[string]string{commitsKey: test.commits}}
+		if got := turn.ahead(info); got != test.want {
+			t.Errorf("ahead(%q) = %d, want %d", test.commits, got, test.want)
+		}
+	}
+}
+
+func newTurn(t *testing.T) *turn {
+	s := New(memstore.New(nil), &Options{Writer: "me"})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &turn{s: s}
+}
+
+func TestTurn_Come(t *testing.T) {
+	const ms = time.Millisecond
+	type look struct {
+		after   time.Duration // since the look before
+		free    bool
+		commits string
+		etag    string
+		now     bool
+		longest time.Duration // pause that may follow
+	}
+	const next, second, last = "a:1:100 me:7:100", "me:7:100 a:1:100", "me:7:100 a:1:100 b:2:100 c:3:100 d:4:100 e:5:100"
+	for _, test := range []struct {
+		name  string
+		looks []look
+	}{
+		{"it is ours", []look{{0, false, next, "1", false, ms}, {ms, true, next, "2", true, 0}}},
+		{"others go first", []look{{0, false, second, "1", false, 5 * ms}, {ms, true, second, "2", false, 2 * ms}, {2 * ms, false, second, "2", false, 5 * ms}}},
+		{"others do not come", []look{{0, true, second, "1", false, 2 * ms}, {2 * ms, true, second, "1", true, 0}}},
+		{"they go first again", []look{{0, true, second, "1", false, 2 * ms}, {2 * ms, false, second, "1", false, 5 * ms}, {ms, true, second, "2", false, 2 * ms}}},
+		{"many are ahead", []look{{0, true, last, "1", false, 5 * ms}}},
+		{"nothing moves", []look{{0, false, next, "1", false, ms}, {99 * ms, false, next, "1", false, ms}, {2 * ms, false, next, "1", false, 5 * ms}, {ms, false, next, "2", false, ms}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				turn := newTurn(t)
+				for i, l := range test.looks {
+					time.Sleep(l.after)
+					info := &store.Info{ETag: l.etag, Metadata: map[string]string{commitsKey: l.commits}}
+					now, again := turn.come(info, l.free)
+					if now != l.now || !now && again.max != l.longest {
+						t.Errorf("look %d: come() = %v, pause to %v, want %v, %v", i, now, again.max, l.now, l.longest)
+					}
+				}
+			})
+		})
+	}
+}
