@@ -23,13 +23,15 @@ type turn struct {
 // for the next turn.
 const recentTurn = 2
 
-// ahead counts the writers whose turn comes before ours. Whoever has not written
-// yet comes first.
+// first is the place of one who has not written yet.
+const first = -1
+
+// ahead counts the writers whose turn comes before ours.
 func (t *turn) ahead(info *store.Info) int {
 	entries := parseCommits(info.Metadata[commitsKey])
 	own := slices.IndexFunc(entries, func(e commitEntry) bool { return e.writer == t.s.set.writer })
 	if own < 0 {
-		return 0
+		return first
 	}
 	n := 0
 	for _, e := range entries[own+1:] { // the newest comes first
@@ -49,7 +51,7 @@ func (t *turn) come(info *store.Info, free bool) (now bool, again waits) {
 	poll := t.s.set.poll
 	ahead, quick := t.ahead(info), min(quickLook*poll.min, poll.max)
 	if free {
-		now, t.passed = t.passed || ahead == 0, true
+		now, t.passed = t.passed || ahead <= 0, true
 		pass := min(time.Duration(1+ahead)*quick, poll.max)
 		return now, waits{min: pass, max: pass}
 	}
@@ -57,8 +59,11 @@ func (t *turn) come(info *store.Info, free bool) (now bool, again waits) {
 	if info.ETag != t.etag {
 		t.etag, t.moved = info.ETag, time.Now()
 	}
-	if ahead > 0 || time.Since(t.moved) > longHold*t.s.set.maxHold {
+	switch {
+	case ahead > 0 || time.Since(t.moved) > longHold*t.s.set.maxHold:
 		quick = poll.max
+	case ahead == first: // others do not know of it
+		quick /= 2
 	}
 	return false, waits{min: poll.min, max: quick, flat: true}
 }

@@ -14,8 +14,8 @@ func TestTurn_Ahead(t *testing.T) {
 		commits string // newest first
 		want    int
 	}{
-		{"", 0},
-		{"a:1:100 b:2:100", 0},
+		{"", first},
+		{"a:1:100 b:2:100", first},
 		{"me:7:100", 0},
 		{"me:7:100 a:1:100 b:2:99", 2},
 		{"a:1:100 me:7:100 b:2:98", 1},
@@ -58,6 +58,7 @@ func TestTurn_Come(t *testing.T) {
 		looks []look
 	}{
 		{"it is ours", []look{{0, false, next, "1", false, ms}, {ms, true, next, "2", true, 0}}},
+		{"others do not know of it", []look{{0, false, "a:1:100", "1", false, ms / 2}, {ms, true, "a:1:100", "2", true, 0}}},
 		{"others go first", []look{{0, false, second, "1", false, 5 * ms}, {ms, true, second, "2", false, 2 * ms}, {2 * ms, false, second, "2", false, 5 * ms}}},
 		{"others do not come", []look{{0, true, second, "1", false, 2 * ms}, {2 * ms, true, second, "1", true, 0}}},
 		{"they go first again", []look{{0, true, second, "1", false, 2 * ms}, {2 * ms, false, second, "1", false, 5 * ms}, {ms, true, second, "2", false, 2 * ms}}},
