@@ -21,6 +21,7 @@ type acquisition struct {
 	seen   func(store.LeaseInfo) // told what a look at a held lease shows; may be nil
 	turn   *turn                 // among those who share a stream; nil: whoever comes first
 	yields bool                  // to others, if they wait: looks before it first asks
+	ready  func(context.Context) // called once before a wait; may be nil
 
 	began    time.Time
 	polls    int
@@ -132,6 +133,10 @@ func (a *acquisition) bear(ctx context.Context, err error) error {
 func (a *acquisition) waitFree(ctx context.Context) error {
 	if a.wait == 0 {
 		return a.freeNow(ctx)
+	}
+	if a.ready != nil {
+		a.ready(ctx)
+		a.ready = nil
 	}
 	for {
 		if err := a.pause(ctx); err != nil {

@@ -42,7 +42,8 @@ func (l *line) load(t *tenure) (*document, error) {
 	switch {
 	case err == nil:
 		defer t.loaded(began)
-		return l.take(t, object)
+		t.etag = object.ETag
+		return l.take(object)
 	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
 		return l.doc, nil
 	case errors.Is(err, store.ErrDamaged):
@@ -56,13 +57,12 @@ func (l *line) load(t *tenure) (*document, error) {
 
 // take reads what others have written. What we last had of it is where most of
 // that stands already.
-func (l *line) take(t *tenure, object *store.Object) (*document, error) {
+func (l *line) take(object *store.Object) (*document, error) {
 	l.s.stats.reads.Add(1)
 	stream, err := l.parse(object.Body)
 	if err != nil {
 		return nil, untouched(l.blob, err)
 	}
-	t.etag = object.ETag
 	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
 	return l.doc, nil
 }

@@ -101,3 +101,27 @@ func TestEdit_TurnsOfProcesses(t *testing.T) {
 		})
 	}
 }
+
+// Whoever has to wait for a stream that it does not have reads it meanwhile, and
+// works on it as it is then all the same.
+func TestEdit_ReadsAhead(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		edit(t, w.newScope(nil), add("A"))
+		before := w.count("get")
+		l := hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
+		time.AfterFunc(time.Second, func() {
+			if got := w.count("get") - before; got != 1 {
+				t.Errorf("%d reads while the lease was held, want 1", got)
+			}
+			w.putUnder(l.ID(), `<EventStream><Event id="00" name="B" status="init"/></EventStream>`)
+			if err := l.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		edit(t, w.newScope(nil), add("C"))
+		if got := w.count("get") - before; got != 2 {
+			t.Errorf("%d reads, want another one under the lease", got)
+		}
+		w.wantNames("B", "C")
+	})
+}

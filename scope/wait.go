@@ -32,7 +32,7 @@ func (l *line) whileAwaited(f func(context.Context, *acquisition) error) error {
 	defer l.awaited()
 	return f(ctx, &acquisition{
 		s: l.s, blob: l.blob, id: uuid.NewString(), terms: l.s.set.terms, wait: waitForever, seen: l.saw,
-		turn: &turn{s: l.s}, yields: l.gaveUp && l.s.local,
+		turn: &turn{s: l.s}, yields: l.gaveUp && l.s.local, ready: l.readAhead,
 	})
 }
 
@@ -53,4 +53,22 @@ func (l *line) saw(lease store.LeaseInfo) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	l.held = &lease
+}
+
+// readAhead reads a document that is not in memory while somebody else holds the
+// lease: to parse a large one takes as long as a turn. It is read once more when the
+// turn is ours, and most of it will stand. An error will come up again then.
+func (l *line) readAhead(ctx context.Context) {
+	if l.doc != nil || !l.s.local || l.s.set.strategy != Leased {
+		return
+	}
+	var object *store.Object
+	err := within(ctx, l.s.set.call, func(ctx context.Context) (err error) {
+		object, err = l.s.st.Get(ctx, l.blob, nil)
+		return err
+	})
+	if err == nil {
+		object.ETag = "" // what stands there now is not what we have written
+		_, _ = l.take(object)
+	}
 }
