@@ -30,7 +30,8 @@ type line struct {
 	together int           // edits of the batch before
 	took     time.Duration // from when it was sealed until it was durable
 	hold     time.Duration // how long the lease is kept while edits wait
-	gaveUp   bool          // the lease, although edits wait, since others want it
+	released time.Time     // when the lease was, last
+	others   time.Time     // when it was last seen that others have written
 	doc      *document     // as committed; nil if it has to be read
 }
 
@@ -112,10 +113,10 @@ func (l *line) session() {
 		l.refuse(err)
 		return
 	}
-	alone := l.adjustHold(t)
+	l.adjustHold(t)
 	busy := l.serve(t)
-	l.gaveUp = busy && !alone
 	t.end()
+	l.released = time.Now()
 	if busy && l.s.set.strategy == Leased {
 		pause := backoff{waits: l.s.set.pause}
 		_ = sleep(l.s.open, pause.next())
@@ -126,14 +127,29 @@ func (l *line) session() {
 const longHold = 5
 
 // adjustHold keeps the lease longer if nobody has written since we did, and only for
-// MaxHold if somebody has. It reports which.
-func (l *line) adjustHold(t *tenure) (alone bool) {
-	alone = t.lease != nil && l.doc != nil && l.doc.etag == t.etag
+// MaxHold if somebody has. While a stream is shared that says nothing: whoever comes
+// back at once finds it as it was.
+func (l *line) adjustHold(t *tenure) {
 	l.hold = l.s.set.maxHold
-	if alone {
+	switch {
+	case t.lease == nil || l.doc == nil:
+	case l.doc.etag != t.etag:
+		l.others = time.Now()
+	case !l.shared():
 		l.hold *= longHold
 	}
-	return alone
+}
+
+// manyTurns times MaxHold is for how long others who have written are expected to
+// go on.
+const manyTurns = 10
+
+func (l *line) shared() bool { return time.Since(l.others) < manyTurns*l.s.set.maxHold }
+
+// comesBack reports whether others who share the stream may not have had a chance
+// since we had our turn.
+func (l *line) comesBack() bool {
+	return l.s.local && l.shared() && time.Since(l.released) < manyTurns*l.s.set.poll.max
 }
 
 // serve edits until nothing waits, or the time of the lease has come: then it

@@ -80,3 +80,39 @@ func TestTurn_Come(t *testing.T) {
 		})
 	}
 }
+
+// Whoever finds a stream as it was is alone with it, unless others have written a
+// short while ago: then they only had no chance.
+func TestLine_AdjustHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTurn(t).s
+		maxHold := s.set.maxHold
+		l := &line{s: s, doc: &document{etag: "1"}}
+		for _, step := range []struct {
+			after    time.Duration
+			etag     string // of the blob
+			want     time.Duration
+			comeBack bool // at once
+		}{
+			{0, "1", longHold * maxHold, false},
+			{0, "2", maxHold, true},
+			{time.Millisecond, "2", maxHold, true},
+			{manyTurns * maxHold, "2", longHold * maxHold, false},
+		} {
+			time.Sleep(step.after)
+			l.adjustHold(&tenure{l: l, lease: &Lease{}, etag: step.etag})
+			l.doc.etag, l.released = step.etag, time.Now()
+			if got := l.hold; got != step.want {
+				t.Errorf("ETag %s: the lease is kept for %v, want %v", step.etag, got, step.want)
+			}
+			if got := l.comesBack(); got != step.comeBack {
+				t.Errorf("ETag %s: comesBack() = %v, want %v", step.etag, got, step.comeBack)
+			}
+		}
+		l.adjustHold(&tenure{l: l, lease: &Lease{}, etag: "3"})
+		time.Sleep(manyTurns * s.set.poll.max)
+		if l.comesBack() {
+			t.Error("comesBack() after a while = true, want false")
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (l *line) whileAwaited(f func(context.Context, *acquisition) error) error {
 	defer l.awaited()
 	return f(ctx, &acquisition{
 		s: l.s, blob: l.blob, id: uuid.NewString(), terms: l.s.set.terms, wait: waitForever, seen: l.saw,
-		turn: &turn{s: l.s}, yields: l.gaveUp && l.s.local, ready: l.readAhead,
+		turn: &turn{s: l.s}, yields: l.comesBack(), ready: l.readAhead,
 	})
 }
 
