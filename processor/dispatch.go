@@ -65,8 +65,8 @@ func enqueue(queue []string, names ...string) []string {
 }
 
 // fill claims events for the free slots, one stream after the other. A stream
-// that gave all that was asked for goes to the end of the queue; one that gave
-// less has no more.
+// that gave all that was asked for stays the first of its run: slots that are
+// together share uploads. One that gave less has no more.
 func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string {
 	for len(queue) > 0 && ctx.Err() == nil {
 		w.lookForSlots(ctx)
@@ -90,7 +90,7 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
 		if len(c.got) > 0 && c.filled() || w.learn(ctx, c.foreign) {
-			queue = append(queue, name)
+			queue = slices.Insert(queue, 0, name)
 		}
 		c.occupy(handlerCtx)
 	}
