@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"processor/bus":            {},
 	"processor/bus/...":        {"processor/bus/..."},
 	"processor":                {"eventstream", "scope", "scope/store", "processor/bus", "xpath"},
+	"processor/processortest":  {"eventstream", "processor", "processor/bus/membus", "scope", "scope/store", "scope/store/memstore"},
 	"processor/pipeline":       {"eventstream", "processor", "internal/nearest"},
 	"processor/dashboard":      {"eventstream", "processor", "scope", "scope/store", "xpath"},
 	"internal/azurite":         {},
