@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -114,7 +113,7 @@ func (p *Process) awaitWorker(ctx context.Context, blob string) error {
 
 // Start begins the run.
 func (p *Process) Start(ctx context.Context) error {
-	message, err := json.Marshal(input{p.config.N, p.config.Payload})
+	message, err := Message(p.config.N, p.config.Payload)
 	if err != nil {
 		return err
 	}

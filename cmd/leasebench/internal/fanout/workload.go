@@ -94,3 +94,15 @@ func (t *trace) pipeline() (*processor.Pipeline, error) {
 		processor.Step{Name: "Sum", Handler: t.sum},
 	)
 }
+
+// Pipeline is that of a fan-out, for who runs it by other means than [Process].
+// aggregates has a value once the aggregator was called.
+func Pipeline() (pl *processor.Pipeline, aggregates <-chan struct{}, err error) {
+	t := trace{aggregates: make(chan struct{}, 1)}
+	pl, err = t.pipeline()
+	return pl, t.aggregates, err
+}
+
+// Message is the input of a run of [Pipeline]: branches, and bytes of the message
+// of each as far as it can be that short.
+func Message(n, payload int) (json.RawMessage, error) { return json.Marshal(input{n, payload}) }
