@@ -45,12 +45,14 @@ steps:
 
 // folder is where the processes of one test work.
 type folder struct {
-	t   *testing.T
-	dir string
+	t       *testing.T
+	dir     string
+	program string   // path of the command
+	env     []string // that its processes have, too
 }
 
 func newFolder(t *testing.T, pipeline string) folder {
-	f := folder{t, t.TempDir()}
+	f := folder{t: t, dir: t.TempDir(), program: "leasestream"}
 	f.write("pipeline.yaml", pipeline)
 	return f
 }
@@ -80,7 +82,8 @@ type process struct {
 	said   []string
 }
 
-// start starts the command, which TestMain has put on the path.
+// start starts the command, which TestMain has put on the path unless the test has
+// one of its own.
 func (f folder) start(args ...string) *process {
 	f.t.Helper()
 	return f.startWith("", args...)
@@ -89,8 +92,9 @@ func (f folder) start(args ...string) *process {
 // startWith is start with something on standard input.
 func (f folder) startWith(stdin string, args ...string) *process {
 	f.t.Helper()
-	p := &process{f: f, cmd: exec.Command("leasestream", args...)}
+	p := &process{f: f, cmd: exec.Command(f.program, args...)}
 	p.cmd.Dir = f.dir
+	p.cmd.Env = append(os.Environ(), f.env...)
 	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stdout = &p.stdout
 	stderr, err := p.cmd.StderrPipe()
@@ -211,6 +215,19 @@ func TestRun_ResumeAfterKill(t *testing.T) {
 		t.Fatalf("killed: exit code %d, %q, want a death and no output", code, stdout)
 	}
 	f.write("gate", "")
+	f.resume()
+}
+
+// A run goes on with another build of the command than it began with.
+func TestRun_ResumeWithAnotherBuild(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, gated)
+	p := f.start("run", "pipeline.yaml")
+	p.until("2 of 4 events done, 1 running")
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	f.write("gate", "")
+	f.program = filepath.Join(plainBuild(t), "leasestream")
 	f.resume()
 }
 
