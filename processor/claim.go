@@ -49,6 +49,7 @@ type claiming struct {
 	strays bool // look for claims of ours that nobody here works on
 	late   bool // the free slots went to other streams before the edit ran
 	got    []*claim
+	filled bool           // there was an event for every slot, and so perhaps more
 	full   bool           // a step was at the limit of its concurrency in this worker
 	limits map[string]int // of the run
 	// foreign is the definition of the run, if the worker does not serve it.
@@ -84,6 +85,21 @@ func (c *claiming) run(s *eventstream.Stream) error {
 	c.limits = c.w.limitsOf(c.stream, s.Limits())
 	c.free = c.w.takeSlots()
 	c.late = c.own+c.free == 0
+	err := c.claim(s, pl)
+	c.filled = len(c.got) == c.own+c.free
+	c.keepSlots()
+	return err
+}
+
+// keepSlots gives back the slots that are left over, for the edits that share the
+// upload.
+func (c *claiming) keepSlots() {
+	needed := max(0, len(c.got)-c.own)
+	c.w.freeSlots(c.free - needed)
+	c.free = needed
+}
+
+func (c *claiming) claim(s *eventstream.Stream, pl *Pipeline) error {
 	now := c.w.p.scope.Now()
 	for e := range s.Claimable(now, c.w.place(s.Len())) {
 		if len(c.got) >= c.own+c.free {
@@ -215,12 +231,11 @@ func (c *claiming) reset() {
 		c.w.unreserve(cl.pipeline, cl.step)
 	}
 	c.w.freeSlots(c.free)
-	c.got, c.free, c.late, c.full, c.foreign = nil, 0, false, false, ""
+	c.got, c.free, c.late, c.filled, c.full, c.foreign = nil, 0, false, false, false, ""
 }
 
 // occupy puts what was claimed into its slots, when the edit is durable. It returns
-// the claim for the caller's own slot, or nil, and gives back the slots that are
-// left over.
+// the claim for the caller's own slot, or nil.
 func (c *claiming) occupy(ctx context.Context) (own *claim) {
 	claims := c.got
 	if c.own > 0 && len(claims) > 0 {
@@ -229,12 +244,8 @@ func (c *claiming) occupy(ctx context.Context) (own *claim) {
 	for _, cl := range claims {
 		c.w.handlers.Go(func() { c.w.occupy(ctx, cl) })
 	}
-	c.w.freeSlots(c.free - len(claims))
 	return own
 }
-
-// filled reports whether there was an event for every slot, and so perhaps more.
-func (c *claiming) filled() bool { return len(c.got) == c.own+c.free }
 
 func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {
 	cl := &claim{

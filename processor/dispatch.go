@@ -89,7 +89,7 @@ func (w *worker) fill(ctx, handlerCtx context.Context, queue []string) []string 
 		if first := w.rest.note(name, c.gave()); err != nil && first && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "events were not claimed", "stream", name, "err", err)
 		}
-		if len(c.got) > 0 && c.filled() || w.learn(ctx, c.foreign) {
+		if len(c.got) > 0 && c.filled || w.learn(ctx, c.foreign) {
 			queue = slices.Insert(queue, 0, name)
 		}
 		c.occupy(handlerCtx)
