@@ -3,6 +3,7 @@ package scope
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -10,15 +11,53 @@ import (
 	"github.com/leasestream/leasestream/scope/store"
 )
 
-// apply runs the edits of the current batch, and counts those after which workers
-// must look.
+// apply runs the edits of the current batch while they come, and seals it when all
+// have that are expected. It counts those after which workers must look.
 func (l *line) apply(doc *document) (steered int) {
-	for _, j := range l.current.jobs {
-		if l.run(doc, j).Steered {
-			steered++
+	patience := l.patience()
+	for n, sealed := 0, false; !sealed; {
+		sealed = !l.expects(n, &patience)
+		if sealed {
+			l.seal()
+		}
+		for _, j := range l.arrivals(n) {
+			if l.run(doc, j).Steered {
+				steered++
+			}
+			n++
 		}
 	}
 	return steered
+}
+
+// When nothing has come for gatherQuiet times gatherStep it is taken that all have
+// come. They are waited for no longer than gatherLimit or than the upload before
+// took, whichever is longer: on a busy machine many need longer to come back, and
+// each upload that is saved is worth as much.
+const (
+	gatherStep  = 50 * time.Microsecond
+	gatherQuiet = 3
+	gatherLimit = time.Millisecond
+)
+
+func (l *line) patience() time.Duration { return max(gatherLimit, min(l.took, l.s.set.maxHold)) }
+
+// expects reports whether more than n edits have come, and gives them a moment if
+// need be. Callers that shared an upload come back together, one just after the
+// other: the first of them does not begin the next upload for itself alone.
+func (l *line) expects(n int, patience *time.Duration) bool {
+	if n == 1 {
+		runtime.Gosched() // it may not be alone
+	}
+	for quiet := 0; len(l.arrivals(n)) == 0; quiet++ {
+		if n >= l.together || quiet == gatherQuiet || *patience <= 0 {
+			return false
+		}
+		began := time.Now()
+		time.Sleep(gatherStep)
+		*patience -= time.Since(began)
+	}
+	return true
 }
 
 // run runs one edit, unless its caller has left.

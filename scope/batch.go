@@ -7,15 +7,25 @@ import (
 
 // batch is the edits of one stream that share an upload.
 type batch struct {
-	jobs []*job
-	over bool          // done is being closed; guarded by Scope.mu
-	done chan struct{} // closed when the outcome of every job is set
+	jobs  []*job        // grows while the batch takes edits in, with Scope.mu held
+	taken bool          // its edits run; guarded by Scope.mu
+	over  bool          // done is being closed; guarded by Scope.mu
+	done  chan struct{} // closed when the outcome of every job is set
 }
 
-// rewind makes the jobs of a batch ready to run; false if nobody waits for them.
-func (b *batch) rewind() bool {
+// rewind makes the jobs of the current batch ready to run; false if nobody waits
+// for them.
+func (l *line) rewind() bool {
+	if l.ready() {
+		return true
+	}
+	l.seal() // nobody comes any more
+	return l.ready()
+}
+
+func (l *line) ready() bool {
 	any := false
-	for _, j := range b.jobs {
+	for _, j := range l.arrivals(0) {
 		any = any || j.state.Load() != left
 		if j.ended == returned {
 			j.err, j.result = nil, Result{}
@@ -38,9 +48,9 @@ func (b *batch) size() int {
 
 // finish makes the outcome of the current batch known.
 func (l *line) finish() {
+	l.s.mu.Lock()
 	b := l.current
 	l.current = nil
-	l.s.mu.Lock()
 	b.over = true
 	for _, j := range b.jobs {
 		if j.state.Load() != left {
@@ -82,7 +92,7 @@ func (l *line) drop(b *batch, j *job, state int32) bool {
 		return false
 	}
 	l.callers--
-	if l.next == b { // a lease that is held for hours must not pile up those who left
+	if !b.taken { // a lease that is held for hours must not pile up those who left
 		b.jobs = slices.DeleteFunc(b.jobs, func(other *job) bool { return other == j })
 	}
 	if l.callers == 0 && l.nobody != nil {

@@ -46,8 +46,7 @@ func (l *line) process(t *tenure) {
 
 // attempt runs the current batch once, and reports whether its outcome is set.
 func (l *line) attempt(t *tenure) (settled bool) {
-	b := l.current
-	if !b.rewind() {
+	if !l.rewind() {
 		return true
 	}
 	doc, err := l.load(t) // 1 and 2, as far as there is need
@@ -56,7 +55,7 @@ func (l *line) attempt(t *tenure) (settled bool) {
 	}
 	l.doc = nil             // it is as committed again only when this attempt has succeeded
 	steered := l.apply(doc) // 3
-	if b.size() == 0 {
+	if l.current.size() == 0 {
 		l.succeed(t, doc)
 		return true
 	}
@@ -80,6 +79,7 @@ func (l *line) settled(v verdict, err error) bool {
 	if v == again || errors.Is(err, errAgain) {
 		return false
 	}
+	l.seal()
 	for _, j := range l.current.jobs {
 		j.fail(err)
 	}

@@ -103,9 +103,9 @@ const (
 // Edit waits for the lease until ctx ends. Errors: store.ErrNotFound if there is no
 // such blob (one of 0 bytes is an empty stream); eventstream.ErrMalformed if it
 // cannot be read, and then nothing is written; store.ErrTooLarge if this edit made
-// the document larger than the store takes; ErrOutcomeUnknown if ctx ended, or the
-// store failed, while the upload was under way; the edit was not applied
-// otherwise.
+// the document larger than the store takes; ErrOutcomeUnknown if f had run and ctx
+// ended, or the store failed, before the upload was answered; the edit was not
+// applied otherwise.
 func (s *Scope) Edit(ctx context.Context, blob string, f func(*eventstream.Stream) error) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("edit %q: %w", blob, context.Cause(ctx))

@@ -271,6 +271,45 @@ func TestEdit_GroupCommit(t *testing.T) {
 	})
 }
 
+// Those that come while others of a batch run share its upload; so do those that
+// come a moment later, if as many shared the one before.
+func TestEdit_ComesWhileOthersRun(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s := w.newScope(nil)
+		var wg sync.WaitGroup
+		for round := range 2 {
+			running, goOn := make(chan struct{}), make(chan struct{})
+			share := func(f func(*eventstream.Stream) error) {
+				wg.Go(func() {
+					if r := edit(t, s, f); r.Batch != 3 {
+						t.Errorf("round %d: Batch = %d, want 3", round, r.Batch)
+					}
+				})
+			}
+			share(func(s *eventstream.Stream) error {
+				close(running)
+				<-goOn
+				return touch(s)
+			})
+			<-running
+			share(touch)
+			if round == 0 {
+				share(touch)
+			}
+			synctest.Wait()
+			close(goOn)
+			if round == 1 {
+				time.Sleep(100 * time.Microsecond)
+				share(touch)
+			}
+			wg.Wait()
+		}
+		if puts := w.count("put"); puts != 2 {
+			t.Errorf("%d uploads for 6 edits, want 2", puts)
+		}
+	})
+}
+
 // batchOf runs edits so that they share one upload, and returns their errors.
 func batchOf(t *testing.T, w *world, s *scope.Scope, edits ...func(*eventstream.Stream) error) []error {
 	t.Helper()

@@ -2,7 +2,6 @@ package scope
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"time"
 
@@ -26,9 +25,10 @@ type line struct {
 	held      *store.LeaseInfo        // the lease that is waited for, as last seen
 
 	// Of the goroutine that works.
-	current  *batch
+	current  *batch        // set with Scope.mu held; the same as next until it is sealed
 	together int           // edits of the batch before
-	took     time.Duration // from when it was sealed until it was durable
+	sealed   time.Time     // when the last batch was
+	took     time.Duration // from then until it was durable
 	hold     time.Duration // how long the lease is kept while edits wait
 	released time.Time     // when the lease was, last
 	others   time.Time     // when it was last seen that others have written
@@ -156,9 +156,8 @@ func (l *line) comesBack() bool {
 // reports true.
 func (l *line) serve(t *tenure) (busy bool) {
 	for l.collect() {
-		sealed := time.Now()
 		l.process(t)
-		l.took = time.Since(sealed)
+		l.took = time.Since(l.sealed)
 		if time.Since(t.since) >= l.due(t) {
 			return true
 		}
@@ -176,51 +175,52 @@ func (l *line) due(t *tenure) time.Duration {
 }
 
 // collect takes over what waits, or what comes within a moment; false if nothing
-// does. Callers that shared an upload come back together, one just after the
-// other: the first of them does not begin the next upload for itself alone.
+// does.
 func (l *line) collect() bool {
 	if l.current == nil && !l.pending() && !l.linger() {
 		return false
 	}
-	if l.together > 1 || l.inCompany() {
-		l.gather()
-	}
-	return l.seal()
+	return l.open()
 }
 
-// inCompany lets others run for a moment, and reports whether one edit is not alone.
-func (l *line) inCompany() bool {
-	runtime.Gosched()
-	return l.waiting() > 1
+// open takes over what waits as the current batch. It goes on taking edits in until
+// it is sealed.
+func (l *line) open() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.current == nil {
+		l.current = l.next
+	}
+	if l.current == nil {
+		return false
+	}
+	l.current.taken = true
+	return true
 }
 
-// When nothing has come for gatherQuiet times gatherStep it is taken that all have
-// come. They are waited for no longer than gatherLimit or than the upload before
-// took, whichever is longer: on a busy machine many need longer to come back, and
-// each upload that is saved is worth as much.
-const (
-	gatherStep  = 50 * time.Microsecond
-	gatherQuiet = 3
-	gatherLimit = time.Millisecond
-)
-
-// gather waits for those who come back together, as long as some do.
-func (l *line) gather() {
-	limit := max(gatherLimit, min(l.took, l.s.set.maxHold))
-	before, quiet := 0, 0
-	for begin := time.Now(); time.Since(begin) < limit; time.Sleep(gatherStep) {
-		n := l.waiting()
-		if n >= l.together {
-			return
-		}
-		if quiet++; n != before {
-			quiet = 0
-		}
-		if quiet == gatherQuiet {
-			return
-		}
-		before = n
+// seal takes over what waits as the current batch, if there is none, and takes no
+// more edits into it.
+func (l *line) seal() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.current == nil {
+		l.current = l.next
 	}
+	if l.current == nil {
+		return false
+	}
+	if l.current == l.next {
+		l.next = nil
+		l.together, l.sealed = len(l.current.jobs), time.Now()
+	}
+	return true
+}
+
+// arrivals are the edits of the current batch, without the first n.
+func (l *line) arrivals(n int) []*job {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.current.jobs[n:]
 }
 
 // pending reports whether there is a next batch. Its callers may all have left; it
@@ -229,30 +229,6 @@ func (l *line) pending() bool {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	return l.next != nil
-}
-
-// waiting is how many edits wait.
-func (l *line) waiting() int {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if l.next == nil {
-		return 0
-	}
-	return len(l.next.jobs)
-}
-
-// seal takes over what waits as the current batch. From here on its edits run.
-func (l *line) seal() bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if l.current == nil {
-		l.current, l.next = l.next, nil
-	}
-	if l.current == nil {
-		return false
-	}
-	l.together = len(l.current.jobs)
-	return true
 }
 
 // linger waits for an edit for a moment, and reports whether there is one.
