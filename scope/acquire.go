@@ -31,6 +31,10 @@ type acquisition struct {
 	troubled time.Time // since when the store does not answer; zero: it does
 	poll     backoff
 	retry    backoff
+
+	locked  bool      // at the last look
+	looked  time.Time // when that was
+	version uint64    // of the store, just before
 }
 
 const waitForever time.Duration = -1
@@ -146,6 +150,9 @@ func (a *acquisition) waitFree(ctx context.Context) error {
 			a.tell(store.LeaseInfo{State: store.LeaseLeased})
 			return nil
 		}
+		if a.still(ctx) {
+			continue
+		}
 		info, err := a.look(ctx)
 		if err != nil || a.hasTurn(info, !info.Lease.State.Locked() || a.breakDead(ctx, info)) {
 			return nil
@@ -178,12 +185,32 @@ func (a *acquisition) freeNow(ctx context.Context) error {
 	return a.held(info.Lease)
 }
 
+// staleLook is for how long it counts that a lease was held at the last look, as
+// long as nothing was written: what passes by itself, or with the holder, is seen
+// that much later.
+const staleLook = 50 * time.Millisecond
+
+// still reports whether the lease is held as it was at the last look, which costs
+// much less to see than how it is held.
+func (a *acquisition) still(ctx context.Context) bool {
+	if a.s.versions == nil {
+		return false
+	}
+	version, err := a.s.versions.Version(ctx)
+	still := err == nil && a.locked && version == a.version && time.Since(a.looked) < staleLook
+	if !still {
+		a.version, a.looked = version, time.Now()
+	}
+	return still
+}
+
 func (a *acquisition) look(ctx context.Context) (*store.Info, error) {
 	a.polls++
 	ctx, cancel := context.WithTimeout(ctx, a.terms.try)
 	defer cancel()
 	info, err := a.s.st.Stat(ctx, a.blob, nil)
-	if err == nil && info.Lease.State.Locked() {
+	a.locked = err == nil && info.Lease.State.Locked()
+	if a.locked {
 		a.tell(info.Lease)
 	}
 	return info, err

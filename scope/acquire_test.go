@@ -56,20 +56,40 @@ func TestHold_WaitsForTheLease(t *testing.T) {
 }
 
 // A local waiter looks, which disturbs nobody, and asks only when the lease is free.
+// Where a version tells that nothing was written it has no need to look, and comes
+// no later for that.
 func TestHold_LocalWaiterLooksBeforeItAsks(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		s := w.newScope(nil)
-		first := hold(t, s, nil)
-		time.AfterFunc(time.Second, func() { first.Release(context.Background()) })
-		hold(t, s, &scope.HoldOptions{WaitForever: true})
-		if got := w.count("acquire"); got != 3 {
-			t.Errorf("%d acquires, want 3: the first holder's, one refused, one granted", got)
-		}
-		if got := w.count("stat"); got < 200 {
-			t.Errorf("%d looks in a second, want some 400", got)
-		}
-	})
+	for name, test := range map[string]struct {
+		view        func(*world) store.Store
+		least, most int // looks in a second
+	}{
+		"version":    {func(w *world) store.Store { return w.st }, 20, 30},
+		"no version": {func(w *world) store.Store { return unversioned{w.st} }, 200, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				first := hold(t, w.newScope(nil), nil)
+				began := time.Now()
+				time.AfterFunc(time.Second, func() { first.Release(context.Background()) })
+				hold(t, newScope(t, test.view(w), nil), &scope.HoldOptions{WaitForever: true})
+				if late := time.Since(began) - time.Second; late > 5*time.Millisecond {
+					t.Errorf("the waiter came %v after the release, want at most 5ms", late)
+				}
+				if got := w.count("acquire"); got != 3 {
+					t.Errorf("%d acquires, want 3: the first holder's, one refused, one granted", got)
+				}
+				if got := w.count("stat"); got < test.least || got > test.most {
+					t.Errorf("%d looks in a second, want %d to %d", got, test.least, test.most)
+				}
+			})
+		})
+	}
 }
+
+// unversioned is a local store without a version.
+type unversioned struct{ store.Store }
+
+func (unversioned) Local() bool { return true }
 
 func TestHold_WaitIsBounded(t *testing.T) {
 	for _, st := range []string{"local", "remote"} {

@@ -14,13 +14,14 @@ import (
 // with [New], and one only for each store in a process: edits of a stream share
 // uploads within one Scope. All methods may be called concurrently.
 type Scope struct {
-	st    store.Store
-	local bool
-	set   settings
-	clock *clock
-	procs *processes
-	stats counters
-	told  histograms
+	st       store.Store
+	local    bool
+	versions store.Versioner // nil: the store has none
+	set      settings
+	clock    *clock
+	procs    *processes
+	stats    counters
+	told     histograms
 
 	open  context.Context // ends when Close begins
 	shut  context.CancelCauseFunc
@@ -47,6 +48,7 @@ func New(st store.Store, o *Options) *Scope {
 		leases: map[*Lease]struct{}{},
 		blobs:  map[string]*line{},
 	}
+	s.versions, _ = st.(store.Versioner)
 	if !local {
 		s.st = timed{st, s.clock}
 	}

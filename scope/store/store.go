@@ -372,7 +372,8 @@ func IsLocal(s Store) bool {
 // Versioner is what a local store offers on top: a look that costs next to
 // nothing.
 type Versioner interface {
-	// Version returns a number that is another one after any Put by anyone, in
-	// this process or in others. It may change for other reasons, too.
+	// Version returns a number that is another one after any Put, Delete or Lease
+	// of a blob by anyone, in this process or in others. It may change for other
+	// reasons, too. That the time of a lease has passed does not change it.
 	Version(ctx context.Context) (uint64, error)
 }

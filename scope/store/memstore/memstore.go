@@ -22,6 +22,7 @@ type Store struct {
 
 	mu        sync.Mutex  // guards the fields below
 	etags     uint64      // how many were given out
+	version   uint64      // counts what was changed
 	container *rules.Blob // nil until it is created
 	blobs     map[string]*blob
 	names     []string // the keys of blobs, sorted
@@ -185,6 +186,7 @@ func (s *Store) Lease(ctx context.Context, name string, r *store.LeaseRequest) (
 				return err
 			}
 			found.Lease, result = lease, done
+			s.version++
 			return nil
 		})
 	}
@@ -264,6 +266,7 @@ func (s *Store) nextETag() string {
 }
 
 func (s *Store) set(name string, b *blob) {
+	s.version++
 	if s.blobs[name] == nil {
 		i, _ := slices.BinarySearch(s.names, name)
 		s.names = slices.Insert(s.names, i, name)
@@ -272,6 +275,7 @@ func (s *Store) set(name string, b *blob) {
 }
 
 func (s *Store) remove(name string) {
+	s.version++
 	if name == "" {
 		s.container, s.blobs, s.names = nil, map[string]*blob{}, nil
 		return

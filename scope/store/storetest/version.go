@@ -7,10 +7,10 @@ import (
 )
 
 func versionChecks() []check {
-	return []check{{key: "version/another one after a put", run: versionChanges}}
+	return []check{{key: "version/another one after each change", run: versionChanges}}
 }
 
-// versionChanges holds a store that offers versions to them.
+// versionChanges holds a store that offers versions to what it promises.
 func versionChanges(t *testing.T, s store.Store) {
 	v, ok := s.(store.Versioner)
 	if !ok {
@@ -23,17 +23,33 @@ func versionChanges(t *testing.T, s store.Store) {
 		}
 		return n
 	}
-	before := version()
-	if again := version(); again != before {
-		t.Errorf("Version() = %d, then %d, though nothing was written", before, again)
+	last := version()
+	if again := version(); again != last {
+		t.Errorf("Version() = %d, then %d, though nothing was written", last, again)
+	}
+	changed := func(by string) {
+		t.Helper()
+		now := version()
+		if now == last {
+			t.Errorf("Version() = %d before and after a %s", now, by)
+		}
+		last = now
 	}
 	mustPut(t, s, "a", "1", nil)
-	after := version()
-	if after == before {
-		t.Errorf("Version() = %d before and after a put", after)
-	}
+	changed("put")
 	mustPut(t, s, "a", "2", nil)
-	if again := version(); again == after {
-		t.Errorf("Version() = %d before and after a put over a blob", again)
+	changed("put over a blob")
+	lease, err := s.Lease(t.Context(), "a", &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.MinLease})
+	if err != nil {
+		t.Fatal(err)
 	}
+	changed("acquire")
+	if _, err := s.Lease(t.Context(), "a", &store.LeaseRequest{Action: store.LeaseRelease, ID: lease.ID}); err != nil {
+		t.Fatal(err)
+	}
+	changed("release")
+	if err := s.Delete(t.Context(), "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	changed("delete")
 }
