@@ -109,24 +109,25 @@ func (c *claiming) claim(s *eventstream.Stream, pl *Pipeline) error {
 		if step == nil {
 			continue
 		}
-		if c.w.isMourned(e) {
+		failures := e.Failures()
+		if failures > 0 && c.w.isMourned(e) {
 			c.w.die(errObituary)
 			return nil
 		}
-		if err := c.take(s, pl, step, e); err != nil {
+		if err := c.take(s, pl, step, e, failures); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event) error {
+func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, failures int) error {
 	if step.Delay > 0 && e.Attempt() == 0 {
 		if due := e.Time("created").Add(step.Delay); due.After(c.w.p.scope.Now()) {
 			return s.Update(e, "due", eventstream.FormatTime(due))
 		}
 	}
-	spent := e.Failures() >= step.Retry.attempts()
+	spent := failures >= step.Retry.attempts()
 	if spent && step.OnFailure == "" {
 		return s.Abort(e, "", lastError(e))
 	}
@@ -149,6 +150,7 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 		return err
 	}
 	cl := c.w.newClaim(s, pl, step, e, c.stream)
+	cl.failures = failures
 	c.got = append(c.got, cl)
 	c.w.enlist(cl)
 	return nil
@@ -161,7 +163,7 @@ var errObituary = errors.New("its events were taken over")
 // is gone then, even if it has not noticed yet: each further claim would be one
 // more death that counts against the event.
 func (w *worker) isMourned(e *eventstream.Event) bool {
-	return e.Failures() > 0 && slices.ContainsFunc(e.Attempts(), func(a eventstream.Attempt) bool {
+	return slices.ContainsFunc(e.Attempts(), func(a eventstream.Attempt) bool {
 		return a.Error == obituary(w.id)
 	})
 }
@@ -248,16 +250,16 @@ func (c *claiming) occupy(ctx context.Context) (own *claim) {
 }
 
 func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *eventstream.Event, stream string) *claim {
+	key := keyOf(stream, s, e)
 	cl := &claim{
-		taskKey:  keyOf(stream, s, e),
+		taskKey:  key,
 		step:     step,
 		pipeline: pl,
-		failures: e.Failures(),
 		trace:    parentOf(e),
 		document: s.Size(),
 		task: &Task{
-			Stream: runNameOf(stream), Run: s.Run(), Event: addressOf(stream, e.ID()), Step: step.Name,
-			Attempt: e.Attempt(), Worker: w.id, Join: e.IsJoin(),
+			Stream: runNameOf(stream), Run: key.run, Event: addressOf(stream, e.ID()), Step: step.Name,
+			Attempt: key.attempt, Worker: w.id, Join: e.IsJoin(),
 		},
 	}
 	if isBatch(e) {
