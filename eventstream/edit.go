@@ -179,7 +179,7 @@ func (s *Stream) undo(sp savepoint) {
 	}
 	for _, e := range s.events[sp.events:] {
 		s.unindex(e)
-		delete(s.byID, e.id)
+		s.byID.remove(e)
 	}
 	for i := len(tx.threads) - 1; i >= sp.savedThreads; i-- {
 		u := &tx.threads[i]

@@ -24,11 +24,11 @@ func (s *Stream) Dump() string {
 	fmt.Fprintf(&b, "timed %d %v\nbatches %d %v\n", s.timed.n, s.ids(&s.timed), s.batches.n, s.ids(&s.batches))
 	for i, e := range s.events {
 		fmt.Fprintf(&b, "%d %s\n", i, e.dump())
-		if s.byID[e.id] != e {
-			fmt.Fprintf(&b, "byID[%s] is wrong\n", e.id)
+		if s.Event(e.id) != e {
+			fmt.Fprintf(&b, "event %s is not found\n", e.id)
 		}
 	}
-	fmt.Fprintf(&b, "%d ids\n", len(s.byID))
+	fmt.Fprintf(&b, "%d ids\n", s.byID.used)
 	threads := maps.Clone(s.oddThreads)
 	for _, e := range s.events {
 		if s.findThread(e.thread.name) != e.thread {

@@ -51,7 +51,7 @@ func (s *Stream) findThread(name string) *thread {
 	if name != "" {
 		id = append(id, '.')
 	}
-	if first := s.byID[string(append(id, "00"...))]; first != nil && first.thread != nil {
+	if first := s.Event(string(append(id, "00"...))); first != nil && first.thread != nil {
 		return first.thread
 	}
 	return s.oddThreads[name]
@@ -169,7 +169,7 @@ func (s *Stream) ends(t *thread) (first, last *Event) {
 // findRoot: every other chain of prev than that of the root ends in an event
 // that a foreign hand wrote.
 func (s *Stream) findRoot() {
-	if s.root = s.byID[RootID]; s.root != nil {
+	if s.root = s.Event(RootID); s.root != nil {
 		return
 	}
 	for _, e := range s.events {

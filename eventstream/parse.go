@@ -84,7 +84,7 @@ func (p *parser) document() {
 	p.s.before = p.src[:root.start]
 	p.s.setRootTag(p.src[root.start:root.tagEnd])
 	p.s.events = make([]*Event, 0, p.expected)
-	p.s.byID = make(map[string]*Event, p.expected)
+	p.s.byID.reserve(p.expected)
 	done := root.tagEnd
 	if !root.empty {
 		done = p.body()
@@ -224,8 +224,9 @@ func (p *parser) identify(e *Event, a *rawAttr) {
 }
 
 func (p *parser) register(e *Event, id *rawAttr) {
-	p.s.byID[e.id] = e
-	if len(p.s.byID) == len(p.s.events) { // it has not grown
+	e.pos = int32(len(p.s.events))
+	p.s.events = append(p.s.events, e)
+	if !p.s.byID.add(e, p.s.events) {
 		p.fail(int(id.at), "two events have the id %s", e.id)
 	}
 }
@@ -238,7 +239,7 @@ func (p *parser) link(e *Event, prev, next *rawAttr) {
 		e.prev = p.last.prev
 	default:
 		// One that comes later, or is the event itself, is looked for at the end.
-		if e.prev = p.s.byID[id]; e.prev == nil || e.prev == e {
+		if e.prev = p.s.Event(id); e.prev == nil || e.prev == e {
 			p.forward = append(p.forward, link{e, id, int(prev.at)})
 		}
 	}
@@ -259,15 +260,13 @@ func (p *parser) enter(e *Event, topic string) {
 		e.topic = p.s.topic(topic)
 	}
 	p.s.enterThread(e)
-	e.pos = int32(len(p.s.events))
-	p.s.events = append(p.s.events, e)
 	p.last = e
 }
 
 // resolve links the events and builds the indexes.
 func (p *parser) resolve() {
 	for _, l := range p.forward {
-		if l.e.prev = p.s.byID[l.ids]; l.e.prev == nil {
+		if l.e.prev = p.s.Event(l.ids); l.e.prev == nil {
 			p.fail(l.at, "prev of event %s is %q, which does not exist", l.e.id, l.ids)
 		}
 	}
@@ -324,7 +323,7 @@ func (p *parser) lookUp(id string, before *Event) *Event {
 	if i := before.pos + 1; int(i) < len(p.s.events) && p.s.events[i].id == id {
 		return p.s.events[i]
 	}
-	return p.s.byID[id]
+	return p.s.Event(id)
 }
 
 // refuseCycles follows each chain of prev until it meets one already followed. A

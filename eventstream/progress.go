@@ -32,7 +32,7 @@ func (s *Stream) IsDone() bool { return s.root != nil && s.root.status.Final() }
 func (s *Stream) AreDone(ids ...string) (bool, error) {
 	done := true
 	for _, id := range ids {
-		e := s.byID[id]
+		e := s.Event(id)
 		if e == nil {
 			return false, fmt.Errorf("%w %q: the stream has no such event", ErrID, id)
 		}

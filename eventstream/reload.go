@@ -133,7 +133,7 @@ func (r *reload) appended() bool {
 			return false
 		}
 		e, next, ok := r.event()
-		if !ok || r.s.byID[e.id] != nil {
+		if !ok || r.s.Event(e.id) != nil {
 			return false
 		}
 		e.pre = "\n"
@@ -154,7 +154,7 @@ func (r *reload) event() (e *Event, next string, ok bool) {
 	if err != nil || e.has(flagSuperseded) {
 		return nil, "", false
 	}
-	e.raw, e.prev = r.src, r.s.byID[prev]
+	e.raw, e.prev = r.src, r.s.Event(prev)
 	return e, next, prev == "" || e.prev != nil
 }
 
@@ -195,7 +195,7 @@ func (r *reload) link(e *Event, ids string) bool {
 			had = had[1:]
 			continue
 		}
-		n := r.s.byID[id]
+		n := r.s.Event(id)
 		if len(had) > 0 || n == nil || n.prev != e || n.has(flagLinked|flagSuperseded) {
 			return false
 		}

@@ -21,7 +21,7 @@ type Stream struct {
 
 	events []*Event
 	root   *Event
-	byID   map[string]*Event
+	byID   idTable
 	// Threads without a step 0, by name; only a foreign hand writes such.
 	oddThreads map[string]*thread
 	spare      []thread
@@ -58,7 +58,7 @@ func newStream() *Stream {
 		before:     xmlDeclaration,
 		rootTag:    "<EventStream>",
 		after:      emptyAfter,
-		byID:       map[string]*Event{},
+		byID:       newIDTable(),
 		oddThreads: map[string]*thread{},
 		topics:     map[string]*topic{},
 	}
@@ -151,7 +151,7 @@ func (s *Stream) Len() int { return len(s.events) }
 func (s *Stream) Root() *Event { return s.root }
 
 // Event returns the event with the given id, or nil.
-func (s *Stream) Event(id string) *Event { return s.byID[id] }
+func (s *Stream) Event(id string) *Event { return s.byID.find(id, s.events) }
 
 // At returns the event at place i of the document, from 0. It panics if there is
 // none.

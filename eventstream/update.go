@@ -130,7 +130,7 @@ func (s *Stream) editable(e *Event) error {
 	switch {
 	case s.tx == nil:
 		return ErrNoEdit
-	case e == nil || s.byID[e.id] != e:
+	case e == nil || s.Event(e.id) != e:
 		return ErrForeign
 	case e.has(flagSuperseded):
 		return fmt.Errorf("event %s: %w", e.id, ErrSuperseded)

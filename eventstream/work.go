@@ -80,7 +80,7 @@ func (s *Stream) whyNot(e *Event) string {
 // attempt: the guard of every outcome. ErrNotOwner if not, and ErrFinal too if it
 // has ended, whoever ended it.
 func (s *Stream) Owned(id, key string, attempt int) (*Event, error) {
-	e := s.byID[id]
+	e := s.Event(id)
 	switch {
 	case e == nil:
 		return nil, fmt.Errorf("event %s: %w: it does not exist", id, ErrNotOwner)
