@@ -3,6 +3,7 @@ package eventstream
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -153,6 +154,32 @@ func unescapeAttr(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// skipPlain passes over characters that mean themselves in the value of an attribute,
+// whatever its quotes, eight at once. Where it stops there may be another such one.
+func skipPlain(s string, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		x := eight(s[i : i+8])
+		// The lowest high bit that is set is that of the first byte below 0x20, of the
+		// first of "#&' (without the bits in which they differ), or of the first <.
+		control, quotes, less := x-0x20*ones, x&^(5*ones)^'"'*ones, x^'<'*ones
+		found := (control&^x | (quotes-ones)&^quotes | (less-ones)&^less) & (0x80 * ones)
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(s) && byteClass[s[i]]&plainValue != 0 {
+		i++
+	}
+	return i
+}
+
+const ones = 0x0101010101010101
+
+func eight(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // isPlain reports whether an attribute's value is the same unescaped.

@@ -154,11 +154,8 @@ func (p *parser) attributes(e *Event, el element) (refs references) {
 	status := false
 	for i := range p.attrs {
 		a := &p.attrs[i]
-		slot := &attrKinds[a.hash]
-		if slot.kind == attrOther || p.attrName(a) != slot.name {
-			continue
-		}
-		switch slot.kind {
+		switch a.kind {
+		case attrOther:
 		case attrID:
 			refs.id = a
 			p.identify(e, a)
@@ -176,10 +173,10 @@ func (p *parser) attributes(e *Event, el element) (refs references) {
 				_ = e.decode(attrMsg, p.attrValue(a))
 			}
 		default:
-			if err := e.decode(slot.kind, p.attrValue(a)); err != nil {
+			if err := e.decode(a.kind, p.attrValue(a)); err != nil {
 				p.fail(int(a.at), "%v", err)
 			}
-			status = status || slot.kind == attrStatus
+			status = status || a.kind == attrStatus
 		}
 	}
 	switch {

@@ -71,7 +71,8 @@ func (r *reload) line() bool {
 		return false
 	}
 	line := r.rest[:end]
-	r.src, r.pos, r.rest = string(line), 0, r.rest[end:]
+	r.reset(string(line))
+	r.rest = r.rest[end:]
 	return r.src[0] == '<' && checkChars(line, r.src) == nil
 }
 

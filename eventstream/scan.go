@@ -8,7 +8,7 @@ import "strings"
 type scanner struct {
 	src   string
 	pos   int
-	attrs []rawAttr           // of the start tag read last; reused
+	attrs []rawAttr           // of the start tag read last; behind them, of those before
 	names map[string]struct{} // of its first attributes, where there are many
 	stack []string            // open elements below the one being read; reused
 }
@@ -20,6 +20,7 @@ type rawAttr struct {
 	valueAt, valueEnd int32 // the value, without its quotes
 	plain             bool  // the value needs no unescaping
 	hash              uint8 // of the name
+	kind              attrKind
 }
 
 func (sc *scanner) attrName(a *rawAttr) string { return sc.src[a.at:a.nameEnd] }
@@ -42,6 +43,12 @@ type element struct {
 	start, tagEnd, end int
 	name               string
 	empty              bool
+}
+
+// reset makes the scanner read another text.
+func (sc *scanner) reset(src string) {
+	clear(sc.attrs[:cap(sc.attrs)]) // they are places in the text before
+	sc.src, sc.pos = src, 0
 }
 
 func (sc *scanner) fail(at int, format string, args ...any) {
@@ -85,8 +92,20 @@ func (sc *scanner) name(what string) string {
 	return sc.src[start:sc.pos]
 }
 
-// attribute reads name="value" and checks the value.
+// attribute reads name="value". Before, a is the attribute that stood at this place
+// of an earlier tag, or zero: most often the two differ in nothing but their values.
 func (sc *scanner) attribute(a *rawAttr) {
+	if open := sc.src[a.at:a.valueAt]; open != "" && sc.at(open) {
+		a.at, a.nameEnd = int32(sc.pos), int32(sc.pos)+a.nameEnd-a.at
+		sc.pos += len(open)
+	} else {
+		sc.openAttribute(a)
+	}
+	sc.value(a)
+}
+
+// openAttribute reads an attribute up to its value.
+func (sc *scanner) openAttribute(a *rawAttr) {
 	at := sc.pos
 	name := sc.name("the attribute")
 	sc.space()
@@ -98,33 +117,32 @@ func (sc *scanner) attribute(a *rawAttr) {
 	if !sc.at(`"`) && !sc.at("'") {
 		sc.fail(sc.pos, "the value of attribute %s is not quoted", name)
 	}
-	open := sc.pos
-	plain := sc.value(sc.src[open], name)
-	*a = rawAttr{int32(at), int32(at + len(name)), int32(open + 1), int32(sc.pos - 1), plain, nameHash(name)}
+	sc.pos++
+	a.at, a.nameEnd = int32(at), int32(at+len(name))
+	a.hash, a.kind = nameHash(name), kindOf(name)
 }
 
-// value reads the value of an attribute with its quotes, and reports whether it
-// means itself.
-func (sc *scanner) value(quote byte, name string) (plain bool) {
-	plain = true
-	for i := sc.pos + 1; i < len(sc.src); i++ {
-		c := sc.src[i]
-		switch {
-		case byteClass[c]&plainValue != 0:
+// value reads the value of an attribute and the quote behind it.
+func (sc *scanner) value(a *rawAttr) {
+	start, quote := sc.pos, sc.src[sc.pos-1]
+	a.plain = true
+	for i := skipPlain(sc.src, start); i < len(sc.src); i = skipPlain(sc.src, i) {
+		switch c := sc.src[i]; {
 		case c == quote:
+			a.valueAt, a.valueEnd = int32(start), int32(i)
 			sc.pos = i + 1
-			return plain
+			return
 		case c == '<':
-			sc.fail(i, "< in the value of attribute %s", name)
+			sc.fail(i, "< in the value of attribute %s", sc.attrName(a))
 		case c == '&':
-			plain = false
-			i = sc.reference(i) - 1
-		case isSpace(c):
-			plain = false
+			a.plain = false
+			i = sc.reference(i)
+		default:
+			a.plain = a.plain && !isSpace(c)
+			i++
 		}
 	}
-	sc.fail(sc.pos, "the value of attribute %s is not closed", name)
-	return false
+	sc.fail(start-1, "the value of attribute %s is not closed", sc.attrName(a))
 }
 
 // reference checks the character or entity reference that begins at i, and
@@ -166,12 +184,8 @@ func (sc *scanner) startTag() element {
 		case !spaced:
 			sc.fail(sc.pos, "white space is missing before an attribute of <%s>", el.name)
 		}
-		// Attributes are written and read in place: copies would cost as much again.
-		sc.attrs = append(sc.attrs, rawAttr{})
-		a := &sc.attrs[len(sc.attrs)-1]
-		if !sc.plainAttribute(a) {
-			sc.attribute(a)
-		}
+		a := sc.nextAttr()
+		sc.attribute(a)
 		// A bit that is not set yet proves the name new without a look at the others.
 		bit := uint64(1) << a.hash
 		if seen&bit != 0 && sc.isDoubled(a) {
@@ -181,31 +195,15 @@ func (sc *scanner) startTag() element {
 	}
 }
 
-// plainAttribute reads an attribute as nearly all are: name="value" without
-// references, in a few steps. Any other it leaves to attribute.
-func (sc *scanner) plainAttribute(a *rawAttr) bool {
-	src, i := sc.src, sc.pos
-	if byteClass[src[i]]&nameStart == 0 {
-		return false
+// nextAttr gives a place for one more attribute. What is there is left as it is.
+func (sc *scanner) nextAttr() *rawAttr {
+	n := len(sc.attrs)
+	if n < cap(sc.attrs) {
+		sc.attrs = sc.attrs[:n+1]
+	} else {
+		sc.attrs = append(sc.attrs, rawAttr{})
 	}
-	for i < len(src) && byteClass[src[i]]&namePart != 0 {
-		i++
-	}
-	end := i
-	if i+1 >= len(src) || src[i] != '=' || src[i+1] != '"' {
-		return false
-	}
-	i += 2
-	for i < len(src) && byteClass[src[i]]&plainValue != 0 {
-		i++
-	}
-	if i >= len(src) || src[i] != '"' {
-		return false
-	}
-	a.at, a.nameEnd, a.valueAt, a.valueEnd = int32(sc.pos), int32(end), int32(end+2), int32(i)
-	a.plain, a.hash = true, nameHash(src[sc.pos:end])
-	sc.pos = i + 1
-	return true
+	return &sc.attrs[n]
 }
 
 // manyAttrs is where looking at each attribute becomes slower than a map. A

@@ -106,7 +106,6 @@ func checkChars(data []byte, src string) error {
 // forbiddenByte finds the first control character, or -1. A document is ascii if
 // nothing before that says otherwise.
 func forbiddenByte(data []byte) (at int, ascii bool) {
-	const ones = 0x0101010101010101
 	const high = 0x80 * ones
 	var all uint64
 	i := 0
