@@ -1,6 +1,9 @@
 package eventstream
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"strings"
+)
 
 // idTable finds events by their ids. It is a hash table with open addressing. It has
 // places in the document instead of pointers, so that the garbage collector passes
@@ -10,7 +13,7 @@ import "hash/maphash"
 type idTable struct {
 	seed  maphash.Seed // whoever makes up ids cannot make them collide
 	slots []idSlot     // a power of two of them, or none
-	used  int          // three quarters of the slots at most
+	used  int          // half of the slots at most
 }
 
 // idSlot is where an event stands.
@@ -21,7 +24,16 @@ type idSlot struct {
 
 func newIDTable() idTable { return idTable{seed: maphash.MakeSeed()} }
 
-func (t *idTable) hash(id string) uint32 { return uint32(maphash.String(t.seed, id)) }
+// hash lets the first events of ten branches stand next to each other. Branches are
+// numbered through, and are written and read one after the other.
+func (t *idTable) hash(id string) uint32 {
+	branch, isFirst := strings.CutSuffix(id, ".00")
+	if !isFirst || branch == "" {
+		return uint32(maphash.String(t.seed, id))
+	}
+	last := len(branch) - 1
+	return uint32(maphash.String(t.seed, branch[:last])) + uint32(branch[last])
+}
 
 // find returns the event with an id, or nil.
 func (t *idTable) find(id string, events []*Event) *Event {
@@ -94,7 +106,7 @@ func (t *idTable) distance(from, to int) int { return (to - from) & (len(t.slots
 // reserve makes room for n events in all.
 func (t *idTable) reserve(n int) {
 	size := max(8, len(t.slots))
-	for n > size/4*3 {
+	for n > size/2 {
 		size *= 2
 	}
 	if size > len(t.slots) {

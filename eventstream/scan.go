@@ -67,7 +67,7 @@ func (sc *scanner) space() bool {
 	return i > start
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
 // between reads from open, which stands here, to the next end mark, and returns
 // what lies between them.
