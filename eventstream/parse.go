@@ -43,6 +43,7 @@ type parser struct {
 	expected int // how many events there seem to be
 	slab     []Event
 	nexts    []link // all attributes next
+	parent   int    // which of them named an event last
 	forward  []link // those attributes prev that name an event further down
 	last     *Event // read before the one being read
 }
@@ -50,9 +51,10 @@ type parser struct {
 // link is an attribute that names other events, to be resolved when all events
 // are known.
 type link struct {
-	e   *Event
-	ids string
-	at  int // where the attribute stands
+	e    *Event
+	ids  string // those that are not resolved yet
+	at   int    // where the attribute stands
+	next []*Event
 }
 
 func (p *parser) read(data []byte) (err error) {
@@ -129,6 +131,8 @@ func (p *parser) child(done int) int {
 		return done
 	}
 	e.pre, e.raw = p.src[done:el.start], p.src[el.start:el.end]
+	e.updateWake()
+	p.s.index(e)
 	return el.end
 }
 
@@ -237,15 +241,56 @@ func (p *parser) link(e *Event, prev, next *rawAttr) {
 	default:
 		// One that comes later, or is the event itself, is looked for at the end.
 		if e.prev = p.s.Event(id); e.prev == nil || e.prev == e {
-			p.forward = append(p.forward, link{e, id, int(prev.at)})
+			p.forward = append(p.forward, link{e: e, ids: id, at: int(prev.at)})
 		}
 	}
+	if e.prev != nil {
+		p.linkToPrev(e)
+	}
 	if ids := p.attrValue(next); ids != "" {
-		p.nexts = append(p.nexts, link{e, ids, int(next.at)})
+		p.nexts = append(p.nexts, link{e: e, ids: ids, at: int(next.at)})
 	}
 }
 
-// enter puts the event into the stream. Most events have the topic of the one
+// linkToPrev resolves an id that has its turn in the next of e's prev, while all that
+// takes is at hand. Branches stand in the document in the order of that attribute.
+func (p *parser) linkToPrev(e *Event) {
+	for _, i := range [...]int{p.parent, len(p.nexts) - 1} {
+		if i < 0 || i >= len(p.nexts) || p.nexts[i].e != e.prev {
+			continue
+		}
+		l := &p.nexts[i]
+		if rest, ok := cutID(l.ids, e.id); ok {
+			l.add(e)
+			l.ids, p.parent = rest, i
+		}
+		return
+	}
+}
+
+// cutID cuts an id off a list that begins with it.
+func cutID(ids, id string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(ids, id)
+	if rest == "" {
+		return rest, ok
+	}
+	return rest[1:], ok && rest[0] == '|' && rest != "|"
+}
+
+// add takes in a successor. A superseded event may keep its next as a record; it
+// counts nowhere.
+func (l *link) add(n *Event) {
+	if n.has(flagSuperseded) || l.e.has(flagSuperseded) {
+		return
+	}
+	if l.next == nil {
+		l.next = make([]*Event, 0, strings.Count(l.ids, "|")+1)
+	}
+	n.setFlag(flagLinked, true)
+	l.next = append(l.next, n)
+}
+
+// enter puts the event into its topic and its thread. Most events have the topic of the one
 // before, and many its thread.
 func (p *parser) enter(e *Event, topic string) {
 	if len(p.s.spare) == 0 {
@@ -269,20 +314,16 @@ func (p *parser) resolve() {
 	}
 	p.refuseCycles()
 	p.s.findRoot()
-	for _, l := range p.nexts {
-		p.linkNext(l)
-	}
-	for _, e := range p.s.events {
-		e.updateWake()
-		p.s.index(e)
+	for i := range p.nexts {
+		p.linkNext(&p.nexts[i])
 	}
 	p.s.tally(len(p.forward) == 0)
 	p.s.unsettled = p.s.needsSettling()
 }
 
-func (p *parser) linkNext(l link) {
+// linkNext resolves what is left of an attribute next.
+func (p *parser) linkNext(l *link) {
 	e, n := l.e, l.e
-	e.next = make([]*Event, 0, strings.Count(l.ids, "|")+1)
 	for id := range eachID(l.ids) {
 		n = p.lookUp(id, n)
 		switch {
@@ -292,13 +333,10 @@ func (p *parser) linkNext(l link) {
 			p.fail(l.at, "next of event %s has %s, but the prev of %s is not %s", e.id, id, id, e.id)
 		case n.has(flagLinked):
 			p.fail(l.at, "next of event %s has %s twice", e.id, id)
-		case n.has(flagSuperseded) || e.has(flagSuperseded):
-			// A superseded event may keep its next as a record; it counts nowhere.
-		default:
-			n.setFlag(flagLinked, true)
-			e.next = append(e.next, n)
 		}
+		l.add(n)
 	}
+	p.s.setNext(e, l.next)
 }
 
 // eachID yields the ids in an attribute next.

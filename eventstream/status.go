@@ -35,10 +35,17 @@ func (s Status) Final() bool { return s >= Completed }
 
 // ParseStatus reads a status; ErrStatus if there is none of that name.
 func ParseStatus(name string) (Status, error) {
-	for s, n := range statusNames {
-		if n == name {
-			return Status(s), nil
-		}
+	switch name {
+	case "init":
+		return Init, nil
+	case "inprocess":
+		return Inprocess, nil
+	case "completed":
+		return Completed, nil
+	case "aborted":
+		return Aborted, nil
+	case "canceled":
+		return Canceled, nil
 	}
 	return 0, fmt.Errorf("%w %q: want init, inprocess, completed, aborted or canceled", ErrStatus, name)
 }
