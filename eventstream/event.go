@@ -18,7 +18,7 @@ type Event struct {
 	next   []*Event // live successors; replaced as a whole, never changed in place
 	wake   int64    // Unix milliseconds of the next due time or timeout; 0: none
 
-	tally share // what its successors add up to
+	tally tally // what its successors add up to
 	given share // what it adds to the tally of prev
 
 	policy Policy

@@ -210,11 +210,11 @@ func (p *parser) newEvent() *Event {
 // chunk is how many events or threads to make at once: no more than are expected,
 // unless more have come already.
 func (p *parser) chunk() int {
-	const most = 256
+	const most = 1024
 	if left := p.expected - len(p.s.events); left > 0 {
 		return min(left, most)
 	}
-	return most / 8
+	return most / 32
 }
 
 func (p *parser) identify(e *Event, a *rawAttr) {

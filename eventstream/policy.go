@@ -88,7 +88,7 @@ func (p Policy) String() string {
 // Decides reports whether a split with so many branches, of which some have
 // ended well and some badly, need not wait for the rest.
 func (p Policy) Decides(branches, ok, failed int) bool {
-	return p.judge(share{branches: int64(branches), ok: int64(ok), failed: int64(failed)}) != undecided
+	return p.judge(tally{branches: int64(branches), ok: int64(ok), failed: int64(failed)}) != undecided
 }
 
 // verdict is what a policy says of a split at a moment.
@@ -100,7 +100,7 @@ const (
 	decidedMet
 )
 
-func (p Policy) judge(t share) verdict {
+func (p Policy) judge(t tally) verdict {
 	n := int64(p.n)
 	switch p.kind {
 	case policyFailFast:

@@ -1,26 +1,31 @@
 package eventstream
 
-// share is what an event adds to the tally of its predecessor.
-type share struct {
-	own      int32 // 1 for a successor in the predecessor's own thread
-	open     int32 // 1 while it is not final
-	bad      int32 // 1 if it is aborted, canceled or carries WithError
-	branches int64 // how many branches of a split it stands for
+// tally is what the successors of an event add up to.
+type tally struct {
+	own      int32 // successors in the event's own thread
+	open     int32 // those that are not final
+	bad      int32 // those that are aborted, canceled or carry WithError
+	branches int64 // how many branches of a split they stand for
 	ok       int64 // how many of them ended well
 	failed   int64 // how many of them failed
 }
 
-func (t *share) add(d share) {
-	t.own += d.own
-	t.open += d.open
-	t.bad += d.bad
-	t.branches += d.branches
-	t.ok += d.ok
-	t.failed += d.failed
+func (t *tally) add(d share) { t.count(d, 1) }
+func (t *tally) sub(d share) { t.count(d, -1) }
+
+func (t *tally) count(d share, sign int32) {
+	t.own += sign * int32(d.own)
+	t.open += sign * int32(d.open)
+	t.bad += sign * int32(d.bad)
+	t.branches += int64(sign) * int64(d.branches)
+	t.ok += int64(sign) * int64(d.ok)
+	t.failed += int64(sign) * int64(d.failed)
 }
 
-func (t *share) sub(d share) {
-	t.add(share{-d.own, -d.open, -d.bad, -d.branches, -d.ok, -d.failed})
+// share is what one event adds to the tally of its predecessor.
+type share struct {
+	own, open, bad       uint8 // 0 or 1
+	branches, ok, failed int32
 }
 
 // share works out what an event adds to its predecessor's tally.
@@ -49,8 +54,8 @@ func (e *Event) share() (sh share) {
 
 // batchResult counts the branches of a batch event. Those that nobody reported
 // ended as the event did.
-func (e *Event) batchResult() (branches, ok, failed int64) {
-	branches, ok, failed = int64(e.branches), int64(e.okBranches), int64(e.failedBranches)
+func (e *Event) batchResult() (branches, ok, failed int32) {
+	branches, ok, failed = e.branches, e.okBranches, e.failedBranches
 	switch {
 	case e.status == Completed:
 		ok = max(0, branches-failed)
@@ -61,7 +66,7 @@ func (e *Event) batchResult() (branches, ok, failed int64) {
 }
 
 // branchResult judges a branch by the last event of its thread.
-func branchResult(last *Event) (ok, failed int64) {
+func branchResult(last *Event) (ok, failed int32) {
 	if last == nil || last.failedBranch() {
 		return 0, 1
 	}
@@ -119,7 +124,7 @@ func (s *Stream) give(e *Event) bool {
 func (s *Stream) tallyAll() {
 	inOrder := true
 	for _, e := range s.events {
-		e.tally, e.given = share{}, share{}
+		e.tally, e.given = tally{}, share{}
 		inOrder = inOrder && (e.prev == nil || e.prev.pos < e.pos)
 	}
 	s.tally(inOrder)
