@@ -23,24 +23,20 @@ func JSON(value []byte) *Payload { return &Payload{JSON: value} }
 
 // element writes a payload as a child element.
 func (p *Payload) element(name string) (string, error) {
-	var b strings.Builder
-	b.WriteString("<" + name)
 	if p.Ref != "" {
+		var b strings.Builder
+		b.WriteString("<" + name)
 		if err := p.writeRef(&b); err != nil {
 			return "", fmt.Errorf("ref of %s: %w", name, err)
 		}
 		b.WriteString("/>")
 		return b.String(), nil
 	}
-	text, err := compactJSON(p.JSON)
+	text, err := elementOfJSON(name, p.JSON)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	b.Grow(len(text) + 2*len(name) + 8)
-	b.WriteByte('>')
-	writeText(&b, text)
-	b.WriteString("</" + name + ">")
-	return b.String(), nil
+	return text, nil
 }
 
 // writeRef writes the attributes that refer to a blob.
@@ -56,22 +52,30 @@ func (p *Payload) writeRef(b *strings.Builder) error {
 	return nil
 }
 
-// compactJSON gives JSON without white space, with \u escapes for the
-// characters that XML cannot carry.
-func compactJSON(value []byte) (string, error) {
+// elementOfJSON writes JSON as an element: without white space, and with \u escapes
+// for the characters that XML cannot carry.
+func elementOfJSON(name string, value []byte) (string, error) {
 	if !utf8.Valid(value) {
 		return "", fmt.Errorf("%w: invalid UTF-8", ErrValue)
 	}
+	open, end := "<"+name+">", "</"+name+">"
 	var b bytes.Buffer
-	b.Grow(len(value))
+	b.Grow(len(open) + len(value) + len(end))
+	b.WriteString(open)
 	if err := json.Compact(&b, value); err != nil {
 		return "", fmt.Errorf("%w: not JSON: %w", ErrValue, err)
 	}
-	text := b.String()
-	if strings.Contains(text, "\uFFFE") || strings.Contains(text, "\uFFFF") {
-		text = strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`).Replace(text)
+	if text := b.Bytes()[len(open):]; bytes.ContainsAny(text, "&<>\uFFFE\uFFFF") {
+		return open + escapedJSON(string(text)) + end, nil
 	}
-	return text, nil
+	b.WriteString(end)
+	return b.String(), nil
+}
+
+func escapedJSON(text string) string {
+	var b strings.Builder
+	writeText(&b, strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`).Replace(text))
+	return b.String()
 }
 
 // Input is the message of the event; false if it has none.
