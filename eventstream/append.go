@@ -104,6 +104,7 @@ func (s *Stream) Split(e *Event, branches []NewEvent, o *SplitOptions) ([]*Event
 	if err != nil {
 		return nil, fmt.Errorf("split event %s: %w", e.id, err)
 	}
+	s.reserveThreads(len(created))
 	s.handOn(e, created, changes...)
 	if len(created) > 0 {
 		s.propagate(e)
@@ -124,7 +125,7 @@ func splitChanges(e *Event, o *SplitOptions) ([]change, error) {
 	if !o.Due.IsZero() {
 		pairs = append(pairs, "due", FormatTime(o.Due))
 	}
-	return checkPairs(e, append(pairs, o.Attrs...))
+	return checkPairs(nil, e, append(pairs, o.Attrs...))
 }
 
 // canHandOn refuses events that have ended or handed on already.
@@ -190,10 +191,14 @@ func (s *Stream) nextStep(t *thread) string { return JoinID(t.name, int(t.maxSte
 // newBranches makes the events of a split, and changes nothing.
 func (s *Stream) newBranches(e *Event, branches []NewEvent) ([]*Event, error) {
 	created := make([]*Event, 0, len(branches))
+	slab := make([]Event, len(branches))
 	unused := int(e.thread.maxChild) + 1
-	taken := make(map[int]bool, len(branches))
+	var taken map[int]bool // by this split; where no number is chosen, each is a new one
+	if slices.ContainsFunc(branches, func(n NewEvent) bool { return n.Branch != 0 }) {
+		taken = make(map[int]bool, len(branches))
+	}
 	from := s.birthBelow(e)
-	for _, n := range branches {
+	for i, n := range branches {
 		branch, err := s.branchNumber(e.thread, n.Branch, unused)
 		if err != nil {
 			return nil, err
@@ -201,10 +206,12 @@ func (s *Stream) newBranches(e *Event, branches []NewEvent) ([]*Event, error) {
 		if taken[branch] {
 			return nil, fmt.Errorf("%w: another branch of this split has %d", ErrBranch, branch)
 		}
-		taken[branch] = true
+		if taken != nil {
+			taken[branch] = true
+		}
 		unused = max(unused, branch+1)
-		b, err := newEvent(JoinID(JoinID(e.thread.name, branch), 0), from, n)
-		if err != nil {
+		b := &slab[i]
+		if err := b.create(firstID(e.thread, branch), from, n); err != nil {
 			return nil, err
 		}
 		created = append(created, b)

@@ -35,12 +35,11 @@ func oddPairs(pairs []string) error {
 	return fmt.Errorf("%w: attribute %q has no value", ErrValue, pairs[len(pairs)-1])
 }
 
-// checkPairs makes changes to an event of pairs of name and value.
-func checkPairs(e *Event, pairs []string) ([]change, error) {
+// checkPairs makes changes to an event of pairs of name and value, and appends them.
+func checkPairs(changes []change, e *Event, pairs []string) ([]change, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("event %s: %w", e.id, oddPairs(pairs))
 	}
-	changes := make([]change, 0, len(pairs)/2+4)
 	for name, value := range eachPair(pairs) {
 		if err := checkChangeable(e, name); err != nil {
 			return nil, err

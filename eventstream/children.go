@@ -113,28 +113,27 @@ type child struct {
 // rebuild writes an event with changes to its attributes and children.
 func rebuild(e *Event, changes []change, children []child) (raw string, tagEnd int) {
 	if len(children) == 0 {
-		b := builderFor(e, changes, 0)
-		spliceTag(b, e.tag(), changes)
+		var b strings.Builder
+		b.Grow(roomFor(e, changes))
+		spliceTag(&b, e.tag(), changes)
 		tagEnd = b.Len()
 		b.WriteString(e.raw[e.tagEnd:])
 		return b.String(), tagEnd
 	}
-	for _, c := range children {
-		raw, tagEnd = rebuildChild(e, changes, c)
-		e, changes = &Event{raw: raw, tagEnd: int32(tagEnd)}, nil
+	raw, tagEnd = rebuildChild(e, changes, children[0])
+	for _, c := range children[1:] {
+		raw, tagEnd = rebuildChild(&Event{raw: raw, tagEnd: int32(tagEnd)}, nil, c)
 	}
 	return raw, tagEnd
 }
 
-// builderFor has room for an event with changes and so many bytes of content more.
-func builderFor(e *Event, changes []change, more int) *strings.Builder {
-	var b strings.Builder
-	size := len(e.raw) + 24*len(changes) + more
+// roomFor is how many bytes an event with changes takes, or some more.
+func roomFor(e *Event, changes []change) int {
+	size := len(e.raw) + 24*len(changes)
 	for _, c := range changes {
 		size += len(c.name) + len(c.value)
 	}
-	b.Grow(size)
-	return &b
+	return size
 }
 
 // rebuildChild writes an event with changes to its attributes and one child.
@@ -146,8 +145,9 @@ func rebuildChild(e *Event, changes []change, c child) (raw string, tagEnd int) 
 		start, end, contentEnd := e.placeOf(c)
 		before, after, closing = e.raw[e.tagEnd:start], e.raw[end:contentEnd], e.raw[contentEnd:]
 	}
-	b := builderFor(e, changes, len(c.raw)+len(closing))
-	spliceTag(b, tag, changes)
+	var b strings.Builder
+	b.Grow(roomFor(e, changes) + len(c.raw) + len(closing))
+	spliceTag(&b, tag, changes)
 	tagEnd = b.Len()
 	if len(before)+len(c.raw)+len(after) == 0 {
 		tag = b.String()

@@ -22,40 +22,49 @@ func (s *Stream) birthBelow(prev *Event) birth {
 
 // newEvent makes an event, and changes nothing.
 func newEvent(id string, from birth, n NewEvent) (*Event, error) {
-	if err := CheckID(id); err != nil {
+	e := &Event{}
+	if err := e.create(id, from, n); err != nil {
 		return nil, err
 	}
-	e := &Event{id: id, prev: from.prev, pre: "\n"}
-	pairs, err := newAttrs(e, from, n)
+	return e, nil
+}
+
+// create makes an event of an empty one.
+func (e *Event) create(id string, from birth, n NewEvent) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	e.id, e.prev, e.pre = id, from.prev, "\n"
+	var room [24]string
+	pairs, err := newAttrs(room[:0], e, from, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	input := ""
 	if n.Input != nil {
 		if input, err = n.Input.element("Input"); err != nil {
-			return nil, fmt.Errorf("event %s: %w", id, err)
+			return fmt.Errorf("event %s: %w", id, err)
 		}
 	}
 	e.raw, e.tagEnd = newElement(pairs, input)
 	for name, value := range eachPair(pairs) {
 		_ = e.decode(kindOf(name), value)
 	}
-	return e, nil
+	return nil
 }
 
-// newAttrs are the attributes of a new event. What the caller gave is checked.
-func newAttrs(e *Event, from birth, n NewEvent) ([]string, error) {
+// newAttrs appends the attributes of a new event. What the caller gave is checked.
+func newAttrs(attrs []string, e *Event, from birth, n NewEvent) ([]string, error) {
 	due := formatOptional(n.Due)
 	for name, value := range eachPair([]string{"name", n.Name, "topic", n.Topic, "trackingId", n.TrackingID, "due", due}) {
 		if err := checkEventAttr(name, value); err != nil {
 			return nil, fmt.Errorf("event %s: attribute %s: %w", e.id, name, err)
 		}
 	}
-	changes, err := checkPairs(e, n.Attrs)
+	changes, err := checkPairs(nil, e, n.Attrs)
 	if err != nil {
 		return nil, err
 	}
-	attrs := make([]string, 0, 18+len(n.Attrs))
 	attrs = append(attrs, "id", e.id, "name", n.Name, "topic", topicName(n.Topic, n.Name), "status", Init.String())
 	if e.prev != nil {
 		attrs = append(attrs, "prev", e.prev.id)

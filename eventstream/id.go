@@ -60,14 +60,24 @@ func SplitID(id string) (thread string, step int) {
 // JoinID is the id of a step of a thread. It is also the name of a thread's
 // branch: JoinID("01", 2) is event 01.02 and, as a thread, 01.02.*.
 func JoinID(thread string, step int) string {
-	id := make([]byte, 0, len(thread)+4)
+	var buf [64]byte
+	return string(appendID(buf[:0], thread, step))
+}
+
+func appendID(id []byte, thread string, step int) []byte {
 	if thread != "" {
 		id = append(append(id, thread...), '.')
 	}
 	if step < 10 {
 		id = append(id, '0')
 	}
-	return string(strconv.AppendInt(id, int64(step), 10))
+	return strconv.AppendInt(id, int64(step), 10)
+}
+
+// firstID is the id of the first event of a branch of t.
+func firstID(t *thread, branch int) string {
+	var buf [64]byte
+	return string(append(appendID(buf[:0], t.name, branch), ".00"...))
 }
 
 // ParseThread reads a thread as users write it: 01.* for the thread of event

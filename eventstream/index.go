@@ -104,6 +104,13 @@ func (s *Stream) makeThread(name string, near *thread) *thread {
 	return t
 }
 
+// reserveThreads makes so many threads at once.
+func (s *Stream) reserveThreads(n int) {
+	if len(s.spare) < n {
+		s.spare = make([]thread, n)
+	}
+}
+
 // newThread takes from the spare ones, of which reading a document leaves some.
 func (s *Stream) newThread() *thread {
 	if len(s.spare) == 0 {

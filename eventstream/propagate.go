@@ -25,7 +25,8 @@ func lookup(changes []change, name string) string {
 
 // end sets a final status and nothing else.
 func (s *Stream) end(e *Event, status Status, children []child, changes ...change) {
-	s.apply(e, append(changes, set("status", status.String())), children...)
+	var room [4]change
+	s.apply(e, append(append(room[:0], changes...), set("status", status.String())), children...)
 }
 
 // steer notes that workers must look at what happened to events they handle.

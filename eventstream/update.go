@@ -38,7 +38,7 @@ func (s *Stream) Update(e *Event, pairs ...string) error {
 	if err != nil {
 		return err
 	}
-	changes, err := checkPairs(e, pairs)
+	changes, err := checkPairs(nil, e, pairs)
 	switch {
 	case err != nil:
 		return err
@@ -130,7 +130,7 @@ func (s *Stream) editable(e *Event) error {
 	switch {
 	case s.tx == nil:
 		return ErrNoEdit
-	case e == nil || s.Event(e.id) != e:
+	case e == nil || int(e.pos) >= len(s.events) || s.events[e.pos] != e:
 		return ErrForeign
 	case e.has(flagSuperseded):
 		return fmt.Errorf("event %s: %w", e.id, ErrSuperseded)
@@ -240,7 +240,8 @@ func (s *Stream) apply(e *Event, changes []change, children ...child) {
 
 // applyAt is apply with the timestamp that stampText gave.
 func (s *Stream) applyAt(now string, e *Event, changes []change, children ...child) {
-	changes = append(changes, set("timestamp", now))
+	var room [12]change
+	changes = append(append(room[:0], changes...), set("timestamp", now))
 	raw, tagEnd := rebuild(e, changes, children)
 	s.touch(e)
 	s.unindex(e)

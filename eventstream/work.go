@@ -53,14 +53,16 @@ func (s *Stream) Claim(e *Event, key string, attrs ...string) error {
 	case !s.claimable(e, s.now):
 		return fmt.Errorf("claim event %s: %w: it is %s%s", e.id, ErrNotClaimable, e.status, s.whyNot(e))
 	}
-	checked, err := checkPairs(e, append([]string{"key", key}, attrs...))
+	if err := checkEventAttr("key", key); err != nil {
+		return fmt.Errorf("event %s: attribute key: %w", e.id, err)
+	}
+	var room [8]change
+	now := s.stampText(e)
+	changes := append(room[:0], set("key", key), set("started", now), set("attempt", strconv.Itoa(e.Attempt()+1)))
+	changes, err := checkPairs(changes, e, attrs)
 	if err != nil {
 		return err
 	}
-	now := s.stampText(e)
-	changes := make([]change, 0, len(checked)+5)
-	changes = append(changes, checked[0], set("started", now), set("attempt", strconv.Itoa(e.Attempt()+1)))
-	changes = append(changes, checked[1:]...)
 	s.applyAt(now, e, append(changes, set("status", Inprocess.String()), unset("due")))
 	return nil
 }
