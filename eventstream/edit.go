@@ -56,6 +56,7 @@ type savepoint struct {
 	root                *Event
 
 	before, rootTag, after string
+	attrs                  []rootAttr
 	blank, pausedRun       bool
 	size                   int
 }
@@ -126,7 +127,7 @@ const keptJournal = 64
 func (s *Stream) savepoint() savepoint {
 	sp := savepoint{
 		events: len(s.events), root: s.root, size: s.size, blank: s.blank, pausedRun: s.pausedRun,
-		before: s.before, rootTag: s.rootTag, after: s.after,
+		before: s.before, rootTag: s.rootTag, attrs: s.attrs, after: s.after,
 	}
 	if s.tx != nil {
 		sp.saved, sp.savedThreads = len(s.tx.events), len(s.tx.threads)
@@ -192,7 +193,7 @@ func (s *Stream) undo(sp savepoint) {
 	tx.events, tx.threads = tx.events[:sp.saved], tx.threads[:sp.savedThreads]
 	clear(s.events[sp.events:])
 	s.events = s.events[:sp.events]
-	s.before, s.rootTag, s.after = sp.before, sp.rootTag, sp.after
+	s.before, s.rootTag, s.attrs, s.after = sp.before, sp.rootTag, sp.attrs, sp.after
 	s.root, s.blank, s.pausedRun, s.size = sp.root, sp.blank, sp.pausedRun, sp.size
 }
 

@@ -15,9 +15,10 @@ import (
 type Stream struct {
 	before  string // what stands before the root's start tag
 	rootTag string
-	after   string // what stands after the last event
-	blank   bool   // nothing is written yet: the document has 0 bytes
-	size    int    // bytes of the document
+	attrs   []rootAttr // what it has; replaced as a whole
+	after   string     // what stands after the last event
+	blank   bool       // nothing is written yet: the document has 0 bytes
+	size    int        // bytes of the document
 
 	events []*Event
 	root   *Event
@@ -130,12 +131,29 @@ func (s *Stream) Size() int {
 
 // Attr returns an attribute of the root element; "" if it is missing.
 func (s *Stream) Attr(name string) string {
-	value, _ := tagAttr(s.rootTag, name)
-	return value
+	for i := range s.attrs {
+		if a := &s.attrs[i]; a.name == name {
+			return a.value
+		}
+	}
+	return ""
 }
 
+// rootAttr is an attribute of the root element, unescaped. Every edit asks for a few
+// of them, and few edits change one.
+type rootAttr struct{ name, value string }
+
 // Attrs yields the attributes of the root element in the order of the document.
-func (s *Stream) Attrs() iter.Seq2[string, string] { return tagAttrs(s.rootTag) }
+func (s *Stream) Attrs() iter.Seq2[string, string] {
+	attrs := s.attrs
+	return func(yield func(string, string) bool) {
+		for _, a := range attrs {
+			if !yield(a.name, a.value) {
+				return
+			}
+		}
+	}
+}
 
 // Name is the name of the stream.
 func (s *Stream) Name() string { return s.Attr("name") }

@@ -172,7 +172,10 @@ func (s *Stream) applyToRoot(changes []change) {
 }
 
 func (s *Stream) setRootTag(tag string) {
-	s.rootTag = tag
+	s.rootTag, s.attrs = tag, nil
+	for name, value := range tagAttrs(tag) {
+		s.attrs = append(s.attrs, rootAttr{name, value})
+	}
 	s.pausedRun = s.Attr("paused") != ""
 }
 
