@@ -44,7 +44,8 @@ type Stream struct {
 	now     time.Time
 	text    string // textOf as it is written
 	textOf  time.Time
-	settled Changes // what was settled for a foreign hand and not yet told
+	stamped stamping // the predecessor that was looked at last
+	settled Changes  // what was settled for a foreign hand and not yet told
 }
 
 const (

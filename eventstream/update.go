@@ -202,11 +202,23 @@ func (s *Stream) stamp(e *Event) time.Time {
 // which no parsing is needed to see: the texts of times are in the order of the
 // times.
 func (s *Stream) stampText(e *Event) string {
-	if now := s.nowText(); isBefore(e, now) && (e.prev == nil || isBefore(e.prev, now)) {
+	if now := s.nowText(); isBefore(e, now) && (e.prev == nil || s.isPrevBefore(e.prev, now)) {
 		return now
 	}
 	return FormatTime(s.stamp(e))
 }
+
+// isPrevBefore is isBefore for a predecessor: that of many branches is the same.
+func (s *Stream) isPrevBefore(prev *Event, now string) bool {
+	last := stamping{prev.raw, now}
+	if s.stamped != last && isBefore(prev, now) {
+		s.stamped = last
+	}
+	return s.stamped == last
+}
+
+// stamping is an event, as it stands in the document, and a time that it is not after.
+type stamping struct{ raw, now string }
 
 // isBefore reports whether an event's timestamp is surely not after a time that
 // we have written.
