@@ -103,8 +103,8 @@ func (p *Processor) sweepOnce(ctx context.Context, seen *sightings, notice func(
 
 // openStreams reads the runs that a sweep may find something to do in, and moves
 // those that ended long ago to the archive. notice is told of each run whose
-// metadata are ours. What has not been written since the last sweep is not read
-// again.
+// metadata are ours. One that cannot be read is left to the next sweep: the others
+// do not wait for it.
 func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice func(string, eventstream.Summary)) (map[string]*eventstream.Stream, documents, error) {
 	streams, docs := map[string]*eventstream.Stream{}, documents{}
 	seen.begin()
@@ -130,21 +130,30 @@ func (p *Processor) openStreams(ctx context.Context, seen *sightings, notice fun
 		case known && !p.needsSweep(summary):
 			continue
 		}
-		if s := seen.unchanged(name, blob.ETag); s != nil {
-			streams[name] = s
-			continue
-		}
-		snapshot, err := p.read(ctx, name, summary.Run)
+		s, err := p.readUnseen(ctx, seen, name, summary.Run, blob.ETag)
 		switch {
-		case errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrMalformed):
-		case err != nil:
-			return nil, nil, err
+		case err == nil:
+			streams[name] = s
+		case errors.Is(err, ErrNoRun) || errors.Is(err, eventstream.ErrMalformed) || ctx.Err() != nil:
 		default:
-			streams[name] = snapshot.Stream
-			seen.keep(name, snapshot)
+			p.log.WarnContext(ctx, "sweep", "stream", name, "err", err)
 		}
 	}
 	return streams, docs, nil
+}
+
+// readUnseen reads a document that is listed with an ETag, unless this sweep or the
+// last one has read it as it is.
+func (p *Processor) readUnseen(ctx context.Context, seen *sightings, doc, run, etag string) (*eventstream.Stream, error) {
+	if s := seen.unchanged(doc, etag); s != nil {
+		return s, nil
+	}
+	snapshot, err := p.read(ctx, doc, run)
+	if err != nil {
+		return nil, err
+	}
+	seen.keep(doc, snapshot)
+	return snapshot.Stream, nil
 }
 
 func (p *Processor) needsSweep(s eventstream.Summary) bool {

@@ -1,0 +1,38 @@
+package processor_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/leasestream/leasestream/eventstream"
+	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope/store/storetest"
+)
+
+// A document that the store does not hand out, be it listed before the others or
+// after them, keeps no other one from being cared for.
+func TestSweep_GoesOnAfterOneThatCannotBeRead(t *testing.T) {
+	for _, bad := range []string{"a", "z"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.process(nil)
+			hang := squares(t, hangs)
+			for _, name := range []string{bad, "r"} {
+				p.start(hang, name, 3)
+			}
+			cut := cutOff(w, hang)
+			time.Sleep(time.Second)
+			cut()
+			refusing := storetest.NewFaults(w.st, func(c storetest.Call) (bool, error) {
+				if c.Op == "get" && c.Name == processor.BlobOf(bad) {
+					return false, errors.New("the disk has a scratch")
+				}
+				return true, nil
+			})
+			w.processOn(refusing, nil).work(nil, squares(t, square))
+			wantEnd(t, w.awaitWithin(p, time.Minute), eventstream.Completed, false, "14")
+		})
+	}
+}
