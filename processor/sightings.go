@@ -41,8 +41,15 @@ func (s *sightings) look(name string, blob *store.Info) {
 	s.now[name] = sighting{glance: g}
 }
 
-// unchanged returns a stream as the last sweep read it, if it is still so.
+// etag is that of a stream as it was listed.
+func (s *sightings) etag(name string) string { return s.now[name].glance.etag }
+
+// unchanged returns a stream as this sweep or the last one read it, if it is still
+// so.
 func (s *sightings) unchanged(name, etag string) *eventstream.Stream {
+	if now := s.now[name]; now.stream != nil && now.etag == etag {
+		return now.stream
+	}
 	before := s.before[name]
 	if before.stream == nil || before.etag != etag {
 		return nil
@@ -55,10 +62,12 @@ func (s *sightings) keep(name string, snapshot *scope.Snapshot) {
 	s.put(name, snapshot.ETag, snapshot.Stream)
 }
 
+// put keeps a stream, if there is room: a large one does not keep small ones out.
 func (s *sightings) put(name, etag string, stream *eventstream.Stream) {
-	if s.bytes += stream.Size(); s.bytes > maxSightings {
+	if s.bytes+stream.Size() > maxSightings {
 		return
 	}
+	s.bytes += stream.Size()
 	seen := s.now[name]
 	seen.etag, seen.stream = etag, stream
 	s.now[name] = seen

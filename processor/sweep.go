@@ -82,7 +82,7 @@ func (p *Processor) sweepOnce(ctx context.Context, seen *sightings, notice func(
 	if err != nil {
 		return err
 	}
-	p.sweepChildren(ctx, docs)
+	p.sweepChildren(ctx, seen, docs)
 	if len(streams) == 0 {
 		return nil
 	}

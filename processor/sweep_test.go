@@ -36,3 +36,20 @@ func TestSweep_GoesOnAfterOneThatCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// As long as nothing of a wide run is written, a sweep lists, and reads neither the
+// parent nor its children.
+func TestWide_SweepReadsOnlyWhatChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		spy := storetest.NewFaults(w.st, nil)
+		p := w.processOn(farFaults{spy}, nil)
+		hanging(t, p)
+		time.Sleep(10 * time.Minute)
+		before := spy.Counts()["get"]
+		time.Sleep(time.Hour)
+		if n := spy.Counts()["get"] - before; n > 0 {
+			t.Errorf("in an hour in which nothing happened %d documents were read", n)
+		}
+	})
+}

@@ -24,9 +24,9 @@ func (d documents) add(doc string, s eventstream.Summary, purging bool) {
 
 // sweepChildren compares documents with their child streams, after the listing:
 // what the one wants of the other and was left undone by whoever died.
-func (p *Processor) sweepChildren(ctx context.Context, docs documents) {
+func (p *Processor) sweepChildren(ctx context.Context, seen *sightings, docs documents) {
 	for parent, children := range docs.families() {
-		err := p.sweepFamily(ctx, parent, children, docs)
+		err := p.sweepFamily(ctx, seen, parent, children, docs)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, eventstream.ErrNotOwner) {
 			p.log.WarnContext(ctx, "sweep", "stream", parent, "err", err)
 		}
@@ -60,23 +60,37 @@ func (d documents) isOpen(doc string) bool {
 	return ok && !s.Status.Final()
 }
 
-func (p *Processor) sweepFamily(ctx context.Context, parent string, children []string, docs documents) error {
+func (p *Processor) sweepFamily(ctx context.Context, seen *sightings, parent string, children []string, docs documents) error {
 	run := docs[parent].Run
 	if run == "" && len(children) > 0 {
 		run = docs[children[0]].Run
 	}
-	snapshot, err := p.read(ctx, parent, run)
-	if errors.Is(err, ErrNoRun) || err == nil && snapshot.Stream.Run() != run {
+	s, isArchived, err := p.readParent(ctx, seen, parent, run, docs)
+	if errors.Is(err, ErrNoRun) || err == nil && s.Run() != run {
 		return p.endOrphans(ctx, children, docs)
 	}
 	if err != nil {
 		return err
 	}
-	f := &family{p: p, doc: parent, run: run, s: snapshot.Stream, docs: docs}
-	if snapshot.Info.Name != BlobOf(parent) {
+	f := &family{p: p, doc: parent, run: run, s: s, docs: docs}
+	if isArchived {
 		return f.archiveLate(ctx, children)
 	}
 	return errors.Join(f.grantWishes(ctx, children), f.lookForEnds(ctx), f.judge(ctx))
+}
+
+// readParent reads a document with child streams. As long as only the children
+// change, one reading serves all sweeps.
+func (p *Processor) readParent(ctx context.Context, seen *sightings, parent, run string, docs documents) (s *eventstream.Stream, isArchived bool, err error) {
+	if _, listed := docs[parent]; listed {
+		s, err := p.readUnseen(ctx, seen, parent, run, seen.etag(parent))
+		return s, false, err
+	}
+	snapshot, err := p.read(ctx, parent, run)
+	if err != nil {
+		return nil, false, err
+	}
+	return snapshot.Stream, snapshot.Info.Name != BlobOf(parent), nil
 }
 
 // endOrphans cancels children whose parent is gone: it was purged while somebody
