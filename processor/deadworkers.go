@@ -14,9 +14,11 @@ func (p *Processor) collectWorkers(ctx context.Context) error {
 	before := p.scope.Now().Add(-garbageAge)
 	there := map[string]bool{} // :: blob of a worker
 	var beside []*store.Info
+	var bad troubles
 	for info, err := range p.scope.Store().List(ctx, workerPrefix) {
 		if err != nil {
-			return err
+			bad.add(err)
+			return bad.err()
 		}
 		_, isWorker := workerOf(info.Name)
 		switch old := info.LastModified.Before(before); {
@@ -26,25 +28,24 @@ func (p *Processor) collectWorkers(ctx context.Context) error {
 			there[info.Name] = true
 		case isWorker:
 			// Without a lease ID it goes only if nobody has the lease.
-			if there[info.Name], err = p.collect(ctx, info); err != nil {
-				return err
-			}
+			there[info.Name], err = p.collect(ctx, info)
+			bad.add(err)
 		}
 	}
-	return p.collectBeside(ctx, beside, there)
+	bad.add(p.collectBeside(ctx, beside, there))
+	return bad.err()
 }
 
 // collectBeside removes the settings and logs of workers that are gone.
 func (p *Processor) collectBeside(ctx context.Context, blobs []*store.Info, there map[string]bool) error {
+	var bad troubles
 	for _, info := range blobs {
-		if there[besideOf(info.Name)] {
-			continue
-		}
-		if _, err := p.collect(ctx, info); err != nil {
-			return err
+		if !there[besideOf(info.Name)] {
+			_, err := p.collect(ctx, info)
+			bad.add(err)
 		}
 	}
-	return nil
+	return bad.err()
 }
 
 // besideOf is the blob of the worker that a setting or log belongs to.
@@ -59,11 +60,11 @@ func isBeside(blob string) bool {
 }
 
 // collect removes a blob unless it has changed since it was listed, or somebody
-// has its lease: then it is still there.
+// has its lease: then it is still there, as it is after an error.
 func (p *Processor) collect(ctx context.Context, info *store.Info) (there bool, err error) {
 	err = p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: info.ETag})
 	if isChanged(err) {
 		return true, nil
 	}
-	return false, err
+	return err != nil, err
 }

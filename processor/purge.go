@@ -211,26 +211,28 @@ const (
 )
 
 // collectGarbage removes what purges have left that were killed, child streams whose
-// run is gone, payloads that no document refers to, and what dead workers left.
+// run is gone, payloads that no document refers to, and what dead workers left. What
+// cannot be removed keeps nothing else from it.
 func (p *Processor) collectGarbage(ctx context.Context) error {
 	return errors.Join(p.collectPurges(ctx), p.collectWorkers(ctx), p.collectChildren(ctx), p.collectPayloads(ctx))
 }
 
 // collectPurges goes on with purges that nobody goes on with.
 func (p *Processor) collectPurges(ctx context.Context) error {
+	var bad troubles
 	for blob, err := range p.documents(ctx, nil) {
 		if err != nil {
-			return err
+			bad.add(err)
+			return bad.err()
 		}
 		name, ok := runName(blob.Name)
 		if !ok || blob.Metadata[metaPurging] == "" {
 			continue
 		}
-		if _, err := p.purge(ctx, name, blob.Name, 0, anyRun); ignoreGone(err) != nil {
-			return err
-		}
+		_, err := p.purge(ctx, name, blob.Name, 0, anyRun)
+		bad.add(ignoreGone(err))
 	}
-	return nil
+	return bad.err()
 }
 
 func isChanged(err error) bool {
@@ -257,18 +259,16 @@ func (p *Processor) collectPayloads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var bad troubles
 	for _, payloads := range old {
 		for _, info := range payloads {
-			if referred[info.Name] {
-				continue
-			}
-			err := p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: info.ETag})
-			if err != nil && !isChanged(err) {
-				return err
+			if !referred[info.Name] {
+				_, err := p.collect(ctx, info)
+				bad.add(err)
 			}
 		}
 	}
-	return nil
+	return bad.err()
 }
 
 // referred collects what the documents of the runs refer to. A document that

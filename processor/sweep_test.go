@@ -2,6 +2,8 @@ package processor_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +52,36 @@ func TestWide_SweepReadsOnlyWhatChanged(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n := spy.Counts()["get"] - before; n > 0 {
 			t.Errorf("in an hour in which nothing happened %d documents were read", n)
+		}
+	})
+}
+
+// A blob that the store does not let go keeps no other garbage from being
+// collected.
+func TestGarbage_GoesOnAfterWhatCannotBeRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		stuck := storetest.NewFaults(w.st, func(c storetest.Call) (bool, error) {
+			if c.Op == "delete" && strings.Contains(c.Name, "stuck") {
+				return false, errors.New("the disk has a scratch")
+			}
+			return true, nil
+		})
+		for _, name := range []string{
+			"payload/r/a.stuck.out", "payload/r/b.out", "payload/r/z.stuck.out",
+			"workers/a-stuck", "workers/b", "workers/b.log", "workers/z-stuck", "workers/z-stuck.log",
+		} {
+			if _, err := w.st.Put(t.Context(), name, []byte("{}"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := w.processOn(farFaults{stuck}, nil)
+		p.work(&processor.WorkOptions{ID: "live"}, pipeline(t, processor.Step{Name: "A", Handler: square}))
+		time.Sleep(26 * time.Hour)
+		got := append(w.blobs("payload/"), w.blobs("workers/")...)
+		want := "[payload/r/a.stuck.out payload/r/z.stuck.out workers/a-stuck workers/live workers/z-stuck workers/z-stuck.log]"
+		if fmt.Sprint(got) != want {
+			t.Errorf("after a day there are %v, want %s", got, want)
 		}
 	})
 }

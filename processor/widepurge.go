@@ -68,36 +68,37 @@ func (p *Processor) remove(ctx context.Context, blob, etag string) error {
 // collectChildren removes child streams that were made while their run was purged,
 // or that one of the same name left behind.
 func (p *Processor) collectChildren(ctx context.Context) error {
-	before := p.scope.Now().Add(-garbageAge)
+	var bad troubles
 	homes := map[string]bool{} // :: run → whether it is there
-	for _, prefix := range []string{streamPrefix, archivePrefix} {
-		for info, err := range p.scope.Store().List(ctx, prefix) {
-			if err != nil {
-				return err
-			}
-			doc, ok := anyDocumentOf(info.Name)
-			summary, known := eventstream.ParseSummary(info.Metadata)
-			_, _, isChild := parentDocument(doc)
-			if !ok || !known || !isChild || info.LastModified.After(before) {
-				continue
-			}
-			there, looked := homes[summary.Run]
-			if !looked {
-				if there, err = p.isThere(ctx, runNameOf(doc), summary.Run); err != nil {
-					return err
-				}
-				homes[summary.Run] = there
-			}
-			if there {
-				continue
-			}
-			err := p.scope.Store().Delete(ctx, info.Name, &store.Conditions{IfMatch: info.ETag})
-			if err != nil && !isChanged(err) {
-				return err
-			}
+	for info, err := range p.documents(ctx, nil) {
+		if err != nil {
+			bad.add(err)
+			return bad.err()
 		}
+		bad.add(p.collectChild(ctx, info, homes))
 	}
-	return nil
+	return bad.err()
+}
+
+// collectChild removes a document if it is a child that has no home any more.
+func (p *Processor) collectChild(ctx context.Context, info *store.Info, homes map[string]bool) (err error) {
+	doc, ok := anyDocumentOf(info.Name)
+	summary, known := eventstream.ParseSummary(info.Metadata)
+	_, _, isChild := parentDocument(doc)
+	if !ok || !known || !isChild || info.LastModified.After(p.scope.Now().Add(-garbageAge)) {
+		return nil
+	}
+	there, looked := homes[summary.Run]
+	if !looked {
+		if there, err = p.isThere(ctx, runNameOf(doc), summary.Run); err != nil {
+			return err
+		}
+		homes[summary.Run] = there
+	}
+	if !there {
+		_, err = p.collect(ctx, info)
+	}
+	return err
 }
 
 // isThere reports whether a run can be found under its name. One that is being
