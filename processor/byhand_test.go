@@ -320,3 +320,48 @@ func TestByHand_RunOpenedAgain(t *testing.T) {
 		}
 	})
 }
+
+// An event whose retries are spent, and that a hand puts back to init, has all of them
+// again.
+func TestByHand_RetryOfWhatIsSpent(t *testing.T) {
+	for name, tidy := range map[string]func(string) string{
+		"status alone": func(line string) string { return line },
+		"and no key":   unset("key"),
+		"and no msg":   unset("msg"),
+		// As a worker's death leaves it.
+		"and no claim": inTurn(unset("key"), unset("started")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				p := w.process(nil)
+				var attempts atomic.Int32
+				pl := squares(t, func(ctx context.Context, task *processor.Task) (processor.Outcome, error) {
+					switch {
+					case task.Event == "01.00":
+						return processor.Wait(0), nil
+					case task.Event == "02.00" && attempts.Add(1) < 6: // of three and three
+						return processor.Outcome{}, errors.New("broken")
+					}
+					return square(ctx, task)
+				})
+				p.work(nil, pl)
+				p.start(pl, "r", 3)
+				time.Sleep(time.Minute)
+				if e := p.stream("r").Event("02.00"); e.Status() != eventstream.Aborted || e.Failures() != 3 {
+					t.Fatalf("the event is %v after %d failures", e.Status(), e.Failures())
+				}
+				hand{w}.changeEvent("02.00", inTurn(status("init"), tidy))
+				time.Sleep(time.Minute)
+				if err := p.Complete(t.Context(), "r", "01.00", json.RawMessage("1"), "ann"); err != nil {
+					t.Fatal(err)
+				}
+				wantEnd(t, w.awaitWithin(p, time.Hour), eventstream.Completed, false, "14")
+				e := p.stream("r").Event("02.00")
+				if e.Attempt() != 6 || e.Failures() != 2 || e.Msg() != "" {
+					t.Errorf("the event took %d attempts, %d failures, msg %q; want 6, 2 and none", e.Attempt(), e.Failures(), e.Msg())
+				}
+			})
+		})
+	}
+}

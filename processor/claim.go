@@ -127,6 +127,10 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 			return s.Update(e, "due", eventstream.FormatTime(due))
 		}
 	}
+	failures, err := forgive(s, e, failures)
+	if err != nil {
+		return err
+	}
 	spent := failures >= step.Retry.attempts()
 	if spent && step.OnFailure == "" {
 		return s.Abort(e, "", lastError(e))
@@ -154,6 +158,18 @@ func (c *claiming) take(s *eventstream.Stream, pl *Pipeline, step *Step, e *even
 	c.got = append(c.got, cl)
 	c.w.enlist(cl)
 	return nil
+}
+
+// forgive gives an event that ended, and that a hand has put back to init in the
+// document, its retries back, as a retry by call does, and returns the failures that
+// count. What we put back ourselves carries neither marks of an attempt nor the error
+// that it ended with.
+func forgive(s *eventstream.Stream, e *eventstream.Event, failures int) (int, error) {
+	isByHand := func() bool { return e.Key() != "" || e.Attr("started") != "" || e.Msg() == lastError(e) }
+	if failures == 0 || !isByHand() {
+		return failures, nil
+	}
+	return 0, s.Remove(e, "failures", "msg", "by")
 }
 
 // errObituary: the stream says that this worker has died.

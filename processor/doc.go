@@ -95,6 +95,11 @@
 // puts its events back to init. A worker that was only slow finds its outcome
 // refused.
 //
+// An event that has ended runs again if somebody sets its status to init in the
+// document, with its retries anew, as by [Processor.Retry]. That shows by what its
+// end has left: key, started or msg. Whoever takes away all three has to take away
+// failures too.
+//
 // A worker touches only runs whose definition it was given. How many handlers it
 // runs at a time can be changed while it works ([Processor.SetSlots]), and so can
 // how many of one step all workers run together in a run ([Processor.SetLimit]).
