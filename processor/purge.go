@@ -31,7 +31,8 @@ type Purged struct {
 // Purge removes an ended run with all its payloads, for good. It may be killed
 // anywhere: from its first step on the run is gone for everyone, and the same call
 // again, a start under the name, or the sweep removes the rest. ErrOpen if the run
-// has not ended.
+// has not ended, ErrNoRun if there is none; if another purge removes it at the same
+// time, both succeed, and one counts what was removed.
 func (p *Processor) Purge(ctx context.Context, name string) (Purged, error) {
 	return p.purgeWhere(ctx, name, anyRun)
 }
@@ -40,11 +41,13 @@ func (p *Processor) purgeWhere(ctx context.Context, name string, fits func(RunIn
 	if err := CheckName(name); err != nil {
 		return Purged{}, err
 	}
-	for {
+	for seen := false; ; seen = true {
 		info, err := p.look(ctx, name, "")
 		switch {
 		case err != nil:
 			return Purged{}, err
+		case info == nil && seen:
+			return Purged{}, nil // another purge was faster
 		case info == nil:
 			return Purged{}, fmt.Errorf("%w: %q", ErrNoRun, name)
 		}
@@ -52,7 +55,7 @@ func (p *Processor) purgeWhere(ctx context.Context, name string, fits func(RunIn
 		if !errors.Is(err, store.ErrNotFound) {
 			return purged, err
 		}
-		// It was moved between the two looks.
+		// It was moved, or purged, between the two looks.
 	}
 }
 
@@ -74,6 +77,15 @@ func notEnded(name string) error {
 	return fmt.Errorf("purge run %q: %w; cancel it first", name, ErrOpen)
 }
 
+// notBegun is for an empty document, in which there is nothing to cancel.
+func notBegun(name, blob string) error {
+	return fmt.Errorf("purge run %q: %w: it has not begun, its document is empty; remove the blob %s", name, ErrOpen, blob)
+}
+
+func notReadable(name, blob string, err error) error {
+	return fmt.Errorf("purge run %q: %w; mend the document, or remove the blob %s", name, err, blob)
+}
+
 func anyRun(RunInfo) bool { return true }
 
 // errUnfit: a run is not one of those that are to be purged, as was seen under its
@@ -93,10 +105,12 @@ func (p *Processor) purge(ctx context.Context, name, blob string, wait time.Dura
 		return purged, err
 	}
 	s, err := eventstream.Parse(object.Body)
-	if err != nil {
-		return purged, fmt.Errorf("purge run %q: %w", name, err)
-	}
-	if !s.IsDone() {
+	switch {
+	case err != nil:
+		return purged, notReadable(name, blob, err)
+	case s.Len() == 0:
+		return purged, notBegun(name, blob)
+	case !s.IsDone():
 		return purged, notEnded(name)
 	}
 	if !fits(infoOf(name, &object.Info, s)) {

@@ -260,3 +260,69 @@ func TestPurge_OfARetriedRun(t *testing.T) {
 		}
 	})
 }
+
+// Of two purges of a run at once both succeed, and one counts what went.
+func TestPurge_TwoAtOnce(t *testing.T) {
+	named := func(p *process) (payloads int, err error) {
+		_, purged, err := p.purge(&processor.PurgeOptions{Names: []string{"r"}})
+		return purged.Payloads, err
+	}
+	single := func(p *process) (payloads int, err error) {
+		purged, err := p.Purge(p.w.t.Context(), "r")
+		return purged.Payloads, err
+	}
+	for delay := range 12 {
+		for name, purge := range map[string]func(*process) (int, error){"one": single, "named": named} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				p := w.process(nil)
+				pl := ender(t)
+				p.work(nil, pl)
+				p.run(pl, "r", "completed")
+				p.stop()
+				p.done.Wait()
+				want := len(w.blobs("payload/"))
+
+				var both sync.WaitGroup
+				var isGone atomic.Bool
+				first := 0
+				both.Go(func() {
+					var err error
+					if first, err = purge(w.processOn(lagging{w.st}, nil)); err != nil {
+						t.Errorf("%s, first: %v", name, err)
+					}
+					isGone.Store(true)
+				})
+				time.Sleep(time.Duration(delay) * time.Millisecond / 2)
+				late := isGone.Load()
+				second, err := purge(w.processOn(lagging{w.st}, nil))
+				both.Wait()
+				if err != nil && !late {
+					t.Errorf("%s, second after %d: %v", name, delay, err)
+				}
+				if first+second != want {
+					t.Errorf("%s, after %d: %d and %d payloads were removed, want %d in all", name, delay, first, second, want)
+				}
+			})
+		}
+	}
+}
+
+// What a purge cannot take, because there is nothing to cancel or nothing to read in
+// it, is named by its blob.
+func TestPurge_SaysWhatHelps(t *testing.T) {
+	w := newWorld(t)
+	p := w.process(nil)
+	for name, body := range map[string]string{"empty": "", "broken": "<x/>"} {
+		if _, err := w.st.Put(t.Context(), processor.BlobOf(name), []byte(body), nil); err != nil {
+			t.Fatal(err)
+		}
+		_, _, named := p.purge(&processor.PurgeOptions{Names: []string{name}})
+		_, single := p.Purge(t.Context(), name)
+		for _, err := range []error{named, single} {
+			if err == nil || !strings.Contains(err.Error(), "remove the blob streams/"+name+".xml") || strings.Contains(err.Error(), "cancel it") {
+				t.Errorf("purge of %s: %v, want the blob to be removed", name, err)
+			}
+		}
+	}
+}

@@ -128,7 +128,9 @@ func (p *Processor) purgeableNamed(ctx context.Context, o *PurgeOptions) ([]foun
 		case f.blob == nil:
 			f.err = fmt.Errorf("%w: %q", ErrNoRun, name)
 		case f.info.Unreadable != nil:
-			f.err = fmt.Errorf("purge run %q: %w", name, f.info.Unreadable)
+			f.err = notReadable(name, f.blob.Name, f.info.Unreadable)
+		case f.info.Total == 0:
+			f.err = notBegun(name, f.blob.Name)
 		case !f.info.Status.Final():
 			f.err = notEnded(name)
 		case !o.take(f.info, p.scope.Now()):
@@ -139,12 +141,17 @@ func (p *Processor) purgeableNamed(ctx context.Context, o *PurgeOptions) ([]foun
 	return found, nil
 }
 
-// purgeFound removes a run if it still is one to be removed.
+// purgeFound removes a run if it still is one to be removed. For who named it, one
+// that is gone is done.
 func (p *Processor) purgeFound(ctx context.Context, f foundRun, o *PurgeOptions) (Purged, error) {
 	if o.DryRun {
 		return p.count(ctx, f)
 	}
-	return p.purgeWhere(ctx, f.info.Name, func(info RunInfo) bool { return o.take(info, p.scope.Now()) })
+	purged, err := p.purgeWhere(ctx, f.info.Name, func(info RunInfo) bool { return o.take(info, p.scope.Now()) })
+	if o.Names != nil && errors.Is(err, ErrNoRun) {
+		return purged, nil
+	}
+	return purged, err
 }
 
 // count is what a purge would remove.
