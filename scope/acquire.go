@@ -102,6 +102,8 @@ var errLate = errors.New("the store took longer to answer than the lease can be 
 func (a *acquisition) again(ctx context.Context, err error) error {
 	a.unsure = a.unsure || !known(err)
 	switch {
+	case ctx.Err() != nil && errors.Is(err, store.ErrStoreLocked):
+		return &Error{"acquire the lease of", a.blob, endedBy(context.Cause(ctx), err)}
 	case ctx.Err() != nil:
 		return a.ended(ctx)
 	case passing(err):

@@ -143,6 +143,8 @@ func TestHold_AcquireOutcomes(t *testing.T) {
 		{"answers lost", 5, true, errReset, nil},
 		{"requests lost", 5, false, errReset, nil},
 		{"throttled", 5, false, store.ErrThrottled, nil},
+		{"locked", 5, false, store.ErrStoreLocked, nil},
+		{"locked for ever", 1 << 30, false, store.ErrStoreLocked, store.ErrStoreLocked},
 		{"no right", 1, false, store.ErrUnauthorized, store.ErrUnauthorized},
 		{"no container", 1, false, store.ErrContainerNotFound, store.ErrContainerNotFound},
 		{"store away", 1 << 30, false, errReset, errReset},
@@ -169,6 +171,22 @@ func TestHold_AcquireOutcomes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever's context ends behind a lock of the store is told of the lock.
+func TestHold_ContextEndsBehindALock(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		w.onCall(func(c storetest.Call) (bool, error) {
+			if c.Op == "acquire" {
+				<-ctx.Done()
+			}
+			return false, &store.Error{Sentinel: store.ErrStoreLocked, Err: ctx.Err()}
+		})
+		_, err := w.newScope(nil).Hold(ctx, blob, nil)
+		wantErr(t, "Hold()", err, store.ErrStoreLocked, context.DeadlineExceeded)
+	})
 }
 
 // An answer that takes as long as the lease is worth nothing.

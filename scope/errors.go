@@ -92,16 +92,22 @@ type LostError struct {
 	ID       string    // of the lease
 	Acquired time.Time // when it was acquired, by our clock
 	Renewed  time.Time // when it was last granted, by our clock
+	Trouble  error     // what the last renewal met; nil: nothing that is known
 	Err      error     // what the store said; nil: it was not renewed in time
 }
 
 func (e *LostError) Error() string {
 	text := fmt.Sprintf("%v: lease %s of %s, acquired %s, last granted %s", ErrLeaseLost, e.ID, blobName(e.Blob),
 		e.Acquired.UTC().Format(time.RFC3339), e.Renewed.UTC().Format(time.RFC3339))
-	if e.Err == nil {
-		return text + ", was not renewed in time; acquire it again and begin anew"
+	switch {
+	case e.Err != nil:
+		text += ": " + e.Err.Error()
+	case e.Trouble != nil:
+		text += ", was not renewed in time: " + e.Trouble.Error()
+	default:
+		text += ", was not renewed in time"
 	}
-	return fmt.Sprintf("%s: %v; acquire it again and begin anew", text, e.Err)
+	return text + "; acquire it again and begin anew"
 }
 
 // Unwrap makes the error match ErrLeaseLost and what the store said.
@@ -172,7 +178,7 @@ var advice = []struct {
 var sentinels = []error{
 	store.ErrNotFound, store.ErrContainerNotFound, store.ErrExists, store.ErrConditionNotMet,
 	store.ErrLeaseHeld, store.ErrLeaseMissing, store.ErrLeaseMismatch, store.ErrLeaseNotPresent,
-	store.ErrLeaseLost, store.ErrLeaseBreaking, store.ErrThrottled, store.ErrUnauthorized,
+	store.ErrLeaseLost, store.ErrLeaseBreaking, store.ErrThrottled, store.ErrStoreLocked, store.ErrUnauthorized,
 	store.ErrTooLarge, store.ErrDamaged, store.ErrInvalid,
 }
 
@@ -198,8 +204,10 @@ func isAny(err error, targets []error) bool {
 func known(err error) bool { return isAny(err, sentinels) }
 
 // passing reports whether the same request may succeed a moment later: there was
-// no answer, or the store asks to slow down.
-func passing(err error) bool { return !known(err) || errors.Is(err, store.ErrThrottled) }
+// no answer, or the store is too busy for one.
+func passing(err error) bool {
+	return !known(err) || errors.Is(err, store.ErrThrottled) || errors.Is(err, store.ErrStoreLocked)
+}
 
 // missing reports whether there is no such blob.
 func missing(err error) bool {

@@ -56,6 +56,8 @@ func TestErrors_SayWhatAndHowLong(t *testing.T) {
 			[]error{store.ErrLeaseHeld, context.DeadlineExceeded}, []string{"for up to 1m0s unless it is renewed", "deadline exceeded"}},
 		{&scope.LostError{Blob: "a", ID: "id", Acquired: at, Renewed: at.Add(time.Minute)},
 			[]error{scope.ErrLeaseLost}, []string{"lease id", `"a"`, "2026-11-30T08:00:00Z", "2026-11-30T08:01:00Z", "not renewed in time", "begin anew"}},
+		{&scope.LostError{Blob: "a", ID: "id", Trouble: errReset},
+			[]error{scope.ErrLeaseLost}, []string{"not renewed in time: " + errReset.Error(), "begin anew"}},
 		{&scope.LostError{Blob: "a", ID: "id", Err: store.ErrLeaseMismatch},
 			[]error{scope.ErrLeaseLost, store.ErrLeaseMismatch}, []string{store.ErrLeaseMismatch.Error()}},
 		{&scope.OutcomeError{Op: "edit", Blob: "a", Err: errReset},

@@ -31,6 +31,7 @@ type Lease struct {
 	renewed    time.Time // start of the request that last granted it
 	trusted    instant   // until when it is taken for ours
 	expiry     *time.Timer
+	trouble    error // of the last renewal; nil: it was granted
 	err        error // why it is not held any more
 	refused    bool  // the store said that it is not ours
 	releasing  bool
@@ -88,7 +89,7 @@ func (l *Lease) lose(cause error) error {
 	l.refused = l.refused || cause != nil
 	lost := l.err == nil
 	if lost {
-		l.err = &LostError{Blob: l.blob, ID: l.id, Acquired: l.acquired, Renewed: l.renewed, Err: cause}
+		l.err = &LostError{Blob: l.blob, ID: l.id, Acquired: l.acquired, Renewed: l.renewed, Trouble: l.trouble, Err: cause}
 	}
 	err := l.err
 	l.mu.Unlock()
@@ -133,6 +134,7 @@ func (l *Lease) renewals(ctx context.Context) {
 			l.lose(err)
 		default:
 			l.s.set.logger.DebugContext(ctx, "lease not renewed", "blob", l.blob, "lease", l.id, "err", err)
+			l.suffer(err)
 			next = retry.next()
 		}
 	}
@@ -148,6 +150,13 @@ func (l *Lease) renew(ctx context.Context) error {
 	return err
 }
 
+// suffer keeps why a renewal failed, for who loses the lease by that.
+func (l *Lease) suffer(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trouble = err
+}
+
 // extend trusts the lease anew, as of a request sent at start. A lease that is
 // lost stays so, even if the store has renewed it after all.
 func (l *Lease) extend(start instant) {
@@ -156,7 +165,7 @@ func (l *Lease) extend(start instant) {
 	if l.err != nil {
 		return
 	}
-	l.renewed, l.trusted = start.wall, l.terms.trust(start)
+	l.renewed, l.trusted, l.trouble = start.wall, l.terms.trust(start), nil
 	l.expiry.Reset(l.s.clock.instant().until(l.trusted))
 }
 

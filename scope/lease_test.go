@@ -100,11 +100,13 @@ func TestLease_RenewalOutcomes(t *testing.T) {
 		lostBy   time.Duration // 0: kept
 	}{
 		{name: "one 503", failures: 1, err: store.ErrThrottled},
+		{name: "one behind a lock", failures: 1, err: store.ErrStoreLocked},
 		{name: "one reset", failures: 1, err: errReset},
 		{name: "one lost answer", failures: 1, apply: true, err: errReset},
 		{name: "one that hangs", failures: 1, err: errReset, hang: 2400 * time.Millisecond},
 		{name: "seven in a row", failures: 7, err: errReset},
 		{name: "all reset", failures: 1 << 30, err: errReset, lostBy: 12 * time.Second},
+		{name: "all behind a lock", failures: 1 << 30, err: store.ErrStoreLocked, lostBy: 12 * time.Second},
 		{name: "all unanswered", failures: 1 << 30, apply: true, err: errReset, lostBy: 12 * time.Second},
 		{name: "all hang longer than the lease", failures: 1 << 30, err: errReset, hang: time.Minute, lostBy: 12 * time.Second},
 		{name: "no right any more", failures: 1 << 30, err: store.ErrUnauthorized, lostBy: 12 * time.Second},

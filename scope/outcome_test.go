@@ -177,6 +177,7 @@ func TestEdit_StoreStaysAway(t *testing.T) {
 		{"nothing answered, but applied", "put stat", true, errReset, errReset, true},
 		{"uploads not answered", "put", false, errReset, errReset, true},
 		{"throttled", "put", false, store.ErrThrottled, store.ErrThrottled, false},
+		{"locked", "put", false, store.ErrStoreLocked, store.ErrStoreLocked, false},
 		{"no right to write", "put", false, store.ErrUnauthorized, store.ErrUnauthorized, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

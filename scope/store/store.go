@@ -244,6 +244,9 @@ var (
 	ErrLeaseBreaking = errors.New("lease is breaking or broken")
 	// ErrThrottled: the store asks to slow down.
 	ErrThrottled = errors.New("store is throttling")
+	// ErrStoreLocked: another process keeps the whole store to itself, and has for
+	// longer than it should.
+	ErrStoreLocked = errors.New("the store is locked")
 	// ErrUnauthorized: the credentials do not allow this.
 	ErrUnauthorized = errors.New("not authorized")
 	// ErrTooLarge: the body or the metadata are over the store's limit.

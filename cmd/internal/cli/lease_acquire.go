@@ -64,7 +64,7 @@ func (o *leaseAcquire) acquire(ctx context.Context, st store.Store, name string)
 
 // mayPass tells whether the same request may succeed later.
 func mayPass(err error) bool {
-	return outcomeUnknown(err) || errors.Is(err, store.ErrThrottled) ||
+	return outcomeUnknown(err) || errors.Is(err, store.ErrThrottled) || errors.Is(err, store.ErrStoreLocked) ||
 		errors.Is(err, store.ErrLeaseHeld) || errors.Is(err, store.ErrLeaseBreaking)
 }
 

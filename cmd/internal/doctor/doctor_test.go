@@ -106,6 +106,20 @@ func TestExamine_MissingRights(t *testing.T) {
 	}
 }
 
+// What keeps the store locked is no lack of rights.
+func TestExamine_Locked(t *testing.T) {
+	faults := storetest.NewFaults(newStore(t), func(c storetest.Call) (bool, error) {
+		if c.Op == "put" {
+			return false, &store.Error{Op: c.Op, Name: c.Name, Sentinel: store.ErrStoreLocked, Detail: "by process 4711"}
+		}
+		return true, nil
+	})
+	found, err := examine(t, t.Context(), &doctor.Patient{Store: faults})
+	if err != nil || !strings.HasSuffix(strings.TrimRight(found["write"], "; "), "by process 4711") {
+		t.Errorf("write: %q, %v, want no more than who has the lock", found["write"], err)
+	}
+}
+
 // A store that forgets leases, or a proxy that strips them, is found out.
 type forgetful struct{ store.Store }
 

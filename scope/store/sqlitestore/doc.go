@@ -25,6 +25,11 @@
 // write is carried through whatever becomes of the context, so its outcome is
 // known. Readers never wait for writers.
 //
+// A process that is stopped in the middle of a write keeps all others from writing
+// until it goes on or dies, and then they go on by themselves. Who has waited for half
+// a minute gives up with store.ErrStoreLocked, and so does, after a second, whoever's
+// context ends. The error names the process, where the system tells.
+//
 // Those who wait in line when the lock is had are carried out together, one after
 // the other in one transaction, so that many pay for the disk once. Each is judged on
 // what those before it did, and taken back alone if it is refused. If the transaction

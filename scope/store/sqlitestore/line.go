@@ -20,6 +20,7 @@ type op struct {
 	level level
 	bytes int // of content that it writes
 	do    func(c *conn, now time.Time) error
+	began time.Time // to wait
 
 	done  chan struct{} // closed when the fields below are set
 	err   error         // nil: it is committed
@@ -31,25 +32,28 @@ type op struct {
 // commit, and know their outcome after it. So there is no goroutine that works for
 // others, and who is alone does no more than its own.
 type line struct {
-	pool *pool // of one connection
+	pool     *pool // of one connection
+	path     string
+	patience time.Duration // with a lock of another process
 
-	mu      sync.Mutex // guards the field below
+	mu      sync.Mutex // guards the fields below
 	waiting []*op      // first come first served
+	locked  time.Time  // since when the file has been found locked; zero: it was free
 }
 
 // write waits for its turn until ctx ends, and then for the outcome. An op that did
 // not get its turn has done nothing. Who has led a group that was full before its own
 // turn goes on waiting.
 func (l *line) write(ctx context.Context, o *op) error {
-	o.done = make(chan struct{})
+	o.done, o.began = make(chan struct{}), time.Now()
 	l.enter(o)
 	for {
 		err := l.pool.withUnless(ctx, o.done, func(c *conn) error { return l.lead(ctx, c, o) })
-		if err != nil && l.leave(o) {
-			return err
-		}
-		if err != nil { // another leader has it in its group
-			<-o.done
+		if err != nil {
+			if locked, left := l.leave(o); left {
+				return blame(ctx, l.path, locked, err)
+			}
+			<-o.done // another leader has it in its group
 		}
 		if o.ended() {
 			return o.outcome()
@@ -63,16 +67,21 @@ func (l *line) enter(o *op) {
 	l.waiting = append(l.waiting, o)
 }
 
-// leave takes o out of the line; false if its turn has come already.
-func (l *line) leave(o *op) bool {
+// leave takes o out of the line; false if its turn has come already. locked is since
+// when the file has been found locked.
+func (l *line) leave(o *op) (locked time.Time, left bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.waiting, o)
 	if i < 0 {
-		return false
+		return time.Time{}, false
 	}
 	l.waiting = slices.Delete(l.waiting, i, i+1)
-	return true
+	locked = l.locked
+	if len(l.waiting) == 0 {
+		l.locked = time.Time{} // nobody looks any more
+	}
+	return locked, true
 }
 
 // lead runs the group at the head of the line, on behalf of own, which may have had
@@ -81,17 +90,44 @@ func (l *line) lead(ctx context.Context, c *conn, own *op) error {
 	if own.ended() {
 		return nil
 	}
-	err := retry(ctx, func() error {
-		if err := c.setLevel(l.level()); err != nil {
-			return err
-		}
-		return c.exec(beginWrite)
-	})
+	err := l.begin(c)
+	if busy(err) {
+		err = l.outlast(ctx, c, own)
+	}
 	if err != nil {
 		return err
 	}
 	run(c, l.take(c.level))
 	return nil
+}
+
+// begin begins the transaction of the next group.
+func (l *line) begin(c *conn) error {
+	if err := c.setLevel(l.level()); err != nil {
+		return err
+	}
+	return c.exec(beginWrite)
+}
+
+// outlast begins it after a lock that was met, unless patience or ctx ends before.
+func (l *line) outlast(ctx context.Context, c *conn, own *op) error {
+	ctx, cancel := context.WithDeadline(ctx, l.metLock(own).Add(l.patience))
+	defer cancel()
+	return retry(ctx, func() error { return l.begin(c) })
+}
+
+// metLock notes that the file is locked, and returns since when that has kept own
+// from its turn.
+func (l *line) metLock(own *op) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locked.IsZero() {
+		l.locked = time.Now()
+	}
+	if own.began.After(l.locked) {
+		return own.began
+	}
+	return l.locked
 }
 
 // level is the one at which the next group is to be committed. It has to be set
@@ -108,10 +144,11 @@ func (l *line) level() level {
 }
 
 // take removes the next group of the line, as far as it may be committed at this
-// level.
+// level. Its transaction has begun: the file is not locked any more.
 func (l *line) take(level level) []*op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.locked = time.Time{}
 	n := groupSize(l.waiting)
 	for i, o := range l.waiting[:n] {
 		if o.level == full && level != full {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,34 +62,73 @@ func TestStore_WriteWaitsForTheLock(t *testing.T) {
 	})
 }
 
+// Who gives up has done nothing. After a long lock it says so, and that it was for the
+// lock.
 func TestStore_WriteGivesUpWithItsContext(t *testing.T) {
+	for lasts, want := range map[time.Duration]error{100 * time.Millisecond: nil, time.Second: store.ErrStoreLocked} {
+		synctest.Test(t, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := create(t, path)
+			put(t, s, "a", "old")
+			unlock := lock(t, path)
+			ctx, cancel := context.WithTimeout(t.Context(), lasts)
+			defer cancel()
+			done := make(chan error)
+			go func() { // in line behind the first one; done receives when it ends
+				_, err := s.Lease(ctx, "a", &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.MinLease})
+				done <- err
+			}()
+			_, err := s.Put(ctx, "a", []byte("new"), nil)
+			for op, err := range map[string]error{"Put": err, "Lease": <-done} {
+				if e, ok := errors.AsType[*store.Error](err); !ok || e.Sentinel != want || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s() behind a lock for %v = %v, want %v and %v", op, lasts, err, want, context.DeadlineExceeded)
+				}
+			}
+			if got := body(t, s, "a"); got != "old" {
+				t.Errorf("Get() = %q while another process writes, want old", got)
+			}
+			unlock()
+			info, err := s.Stat(t.Context(), "a", nil)
+			if err != nil || info.Lease.State != store.LeaseAvailable {
+				t.Errorf("Stat() = %+v, %v, want no lease: nothing that was given up may happen later", info, err)
+			}
+			put(t, s, "a", "new")
+		})
+	}
+}
+
+// However long its context lasts, a write waits no longer than it has patience, which
+// it has anew for each lock.
+func TestStore_WriteLosesItsPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "store.db")
-		s := create(t, path)
-		put(t, s, "a", "old")
-		unlock := lock(t, path)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		done := make(chan error)
-		go func() { // in line behind the first one; done receives when it ends
-			_, err := s.Lease(ctx, "a", &store.LeaseRequest{Action: store.LeaseAcquire, Duration: store.MinLease})
-			done <- err
-		}()
-		_, err := s.Put(ctx, "a", []byte("new"), nil)
-		for op, err := range map[string]error{"Put": err, "Lease": <-done} {
-			if e, ok := errors.AsType[*store.Error](err); !ok || e.Sentinel != nil || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s() behind a lock = %v, want %v", op, err, context.DeadlineExceeded)
+		create(t, path)
+		const patience = 2 * time.Second
+		s, err := sqlitestore.OpenWithin(patience, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for range 2 {
+			unlock := lock(t, path)
+			var both sync.WaitGroup
+			for range 2 { // one behind the other
+				both.Go(func() {
+					began := time.Now()
+					_, err := s.Put(context.Background(), "a", nil, nil)
+					if !errors.Is(err, store.ErrStoreLocked) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked for 2s") {
+						t.Errorf("Put() behind a lock = %v, want %v for 2s", err, store.ErrStoreLocked)
+					}
+					if waited := time.Since(began); waited < patience || waited > patience+10*time.Millisecond {
+						t.Errorf("Put() gave up after %v, want %v", waited, patience)
+					}
+				})
 			}
+			both.Wait()
+			time.AfterFunc(patience/2, unlock)
+			put(t, s, "a", "")
+			time.Sleep(time.Minute)
 		}
-		if got := body(t, s, "a"); got != "old" {
-			t.Errorf("Get() = %q while another process writes, want old", got)
-		}
-		unlock()
-		info, err := s.Stat(t.Context(), "a", nil)
-		if err != nil || info.Lease.State != store.LeaseAvailable {
-			t.Errorf("Stat() = %+v, %v, want no lease: nothing that was given up may happen later", info, err)
-		}
-		put(t, s, "a", "new")
 	})
 }
 

@@ -32,6 +32,7 @@ var roles = map[string]func(path string) error{
 	"acquire":         acquireFixed,
 	"play":            playGames,
 	"die-in-group":    dieInGroup,
+	"write-long":      writeLong,
 }
 
 func TestMain(m *testing.M) {
@@ -300,4 +301,18 @@ func TestProcesses_LeaseOutlivesItsHolder(t *testing.T) {
 	if !errors.Is(err, store.ErrLeaseMissing) {
 		t.Errorf("Put() without the lease = %v, want %v", err, store.ErrLeaseMissing)
 	}
+}
+
+// writeLong says that it is in the middle of a write, and stays there until the test
+// says go.
+func writeLong(path string) error {
+	s, err := sqlitestore.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	err = sqlitestore.Write(context.Background(), s, func() {
+		fmt.Println("writing")
+		awaitStart()
+	})
+	return errors.Join(err, s.Close())
 }

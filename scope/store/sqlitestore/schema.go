@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -64,18 +63,14 @@ ALTER TABLE body RENAME COLUMN data TO content;
 ALTER TABLE body ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
 `
 
-// patience is how long Open waits for locks.
-const patience = 30 * time.Second
-
 // errForeign is the error of a file that something else has made.
 var errForeign = errors.New("it is no store of leasestream; name another file")
 
 // prepare makes a store of an empty file, brings one of an older version to this
 // one, and refuses one that is none of ours after no more than reading it. It waits
-// for locks no longer than patience.
-func (s *Store) prepare(patience time.Duration, mustExist bool) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), patience,
-		fmt.Errorf("another program has kept it locked for %v", patience))
+// for locks no longer than the store's patience.
+func (s *Store) prepare(mustExist bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
 	err := s.line.pool.with(ctx, func(c *conn) error {
 		found, err := inspect(ctx, c)
@@ -99,7 +94,7 @@ func (s *Store) prepare(patience time.Duration, mustExist bool) error {
 		return c.tune()
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return context.Cause(ctx)
+		return errors.New(lockText(s.path, s.patience))
 	}
 	return err
 }

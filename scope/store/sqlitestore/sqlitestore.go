@@ -23,13 +23,15 @@ const MaxBody = 900 << 20
 
 // Store is one container in a SQLite file. Make one with [Open].
 type Store struct {
-	db      *sql.DB
-	line    line // of those who write
-	readers *pool
-	watcher *pool // of one, since SQLite counts versions for each connection
-	packer  packer
-	maxBody int64
-	close   func() error // does so once
+	path     string
+	patience time.Duration // with locks of other processes
+	db       *sql.DB
+	line     line // of those who write
+	readers  *pool
+	watcher  *pool // of one, since SQLite counts versions for each connection
+	packer   packer
+	maxBody  int64
+	close    func() error // does so once
 }
 
 var _ store.Store = (*Store)(nil)
@@ -84,14 +86,16 @@ func open(patience time.Duration, path string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		db:      db,
-		line:    line{pool: newPool(db, 1)},
-		readers: newPool(db, max(2, runtime.GOMAXPROCS(0))),
-		watcher: newPool(db, 1),
-		maxBody: o.maxBody(),
+		path:     abs,
+		patience: patience,
+		db:       db,
+		line:     line{pool: newPool(db, 1), path: abs, patience: patience},
+		readers:  newPool(db, max(2, runtime.GOMAXPROCS(0))),
+		watcher:  newPool(db, 1),
+		maxBody:  o.maxBody(),
 	}
 	s.close = sync.OnceValue(s.shutDown)
-	if err := s.prepare(patience, o.mustExist()); err != nil {
+	if err := s.prepare(o.mustExist()); err != nil {
 		return nil, errors.Join(explain(err), s.Close())
 	}
 	return s, nil
@@ -139,7 +143,7 @@ func (s *Store) shutDown() error {
 // which only a recovery or a foreign program puts in the way of readers.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	return s.readers.with(ctx, func(c *conn) error {
-		return retry(ctx, func() error { return f(c) })
+		return s.outlast(ctx, func() error { return f(c) })
 	})
 }
 

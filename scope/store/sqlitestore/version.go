@@ -12,7 +12,7 @@ var _ store.Versioner = (*Store)(nil)
 func (s *Store) Version(ctx context.Context) (uint64, error) {
 	var version uint64
 	err := s.watcher.with(ctx, func(c *conn) error {
-		return retry(ctx, func() error { return c.row("PRAGMA data_version", nil, &version) })
+		return s.outlast(ctx, func() error { return c.row("PRAGMA data_version", nil, &version) })
 	})
 	return version, err
 }

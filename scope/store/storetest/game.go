@@ -130,7 +130,7 @@ func (p *player) play(ctx context.Context) History {
 		err := p.act(ctx, &a)
 		p.travel()
 		a.At, a.Return = p.at, p.clock.next()
-		if errors.Is(err, store.ErrThrottled) {
+		if errors.Is(err, store.ErrThrottled) || errors.Is(err, store.ErrStoreLocked) {
 			continue // not carried out, and for no reason that the model knows
 		}
 		a.Outcome = outcomeOf(err)
