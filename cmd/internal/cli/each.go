@@ -43,9 +43,10 @@ command that was at work when this process died runs again. One that fails is no
 repeated; --retry-failed repeats what failed in the newest run, whose tags stay as
 they are.
 
-The exit code is 0 if all commands succeeded, 3 if some did not, 4 if the run was
-aborted, as the policy says (then leasestream show has the details), 5 if it was
-canceled, 130 if this process was interrupted.`,
+The exit code is 0 if all commands succeeded, 3 if some did not, or were canceled
+because the policy first:N needs no more, 4 if the run was aborted, as the policy
+says (then leasestream show has the details), 5 if it was canceled, 130 if this
+process was interrupted.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows CMD is its own

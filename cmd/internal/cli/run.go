@@ -29,8 +29,9 @@ Without --name, the newest run of the same file and input that has not ended is
 resumed, if there is one: after a crash or an interruption, the same command goes
 on where it stopped. With --name, the run of that name is resumed or begun.
 
-The exit code is 0 if the run completed, 3 if something in it failed, 4 if it was
-aborted, 5 if it was canceled, 130 if this process was interrupted.`,
+The exit code is 0 if the run completed, 3 if it did and something in it failed or
+was canceled (as what the policy first:N needs no more), 4 if it was aborted, 5 if
+it was canceled, 130 if this process was interrupted.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o.addTo(cmd)

@@ -23,9 +23,9 @@ terminal its events are shown as a tree that is drawn anew when something change
 what is alike is one line, what failed is open. Elsewhere a line is written for each
 change that is seen, and one for each event that was aborted.
 
-The exit code is that of the run: 0 if it completed, 3 if something in it failed,
-4 if it was aborted, 5 if it was canceled. Nothing happens to the run if you
-interrupt this command; its exit code is then 130.`,
+The exit code is that of the run: 0 if it completed, 3 if it did and something in it
+failed or was canceled, 4 if it was aborted, 5 if it was canceled. Nothing happens
+to the run if you interrupt this command; its exit code is then 130.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.inRuns(func(ctx context.Context, p *processor.Processor, args []string) error {
 			name, err := a.watched(ctx, p, args)
