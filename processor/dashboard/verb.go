@@ -108,26 +108,10 @@ var verbs = []*verb{
 			return p.Skip(ctx, o.name, o.at, o.by, o.reason)
 		},
 	},
-	{
-		Name: "cancel", Title: "Cancel", Reason: true,
-		Does:  "It ends as canceled, with everything open below it. Steps that run are stopped.",
-		run:   func(is eventstream.Status, _ *snapshot) bool { return !is.Final() },
-		event: isOpen,
-		try:   func(s *eventstream.Stream, o *order) error { return s.Cancel(o.eventOrRoot(s), o.by, o.reason) },
-		do: func(ctx context.Context, p *processor.Processor, o *order) error {
-			return p.Cancel(ctx, o.name, o.at, o.by, o.reason)
-		},
-	},
-	{
-		Name: "abort", Title: "Abort", Reason: true,
-		Does:  "It ends as failed, with everything open below it. Steps that run are stopped.",
-		run:   func(is eventstream.Status, _ *snapshot) bool { return !is.Final() },
-		event: isOpen,
-		try:   func(s *eventstream.Stream, o *order) error { return s.Abort(o.eventOrRoot(s), o.by, o.reason) },
-		do: func(ctx context.Context, p *processor.Processor, o *order) error {
-			return p.Abort(ctx, o.name, o.at, o.by, o.reason)
-		},
-	},
+	stopper("cancel", "Cancel", "It ends as canceled, with everything open below it. Steps that run are stopped.",
+		(*eventstream.Stream).Cancel, (*processor.Processor).Cancel),
+	stopper("abort", "Abort", "It ends as failed, with everything open below it. Steps that run are stopped.",
+		(*eventstream.Stream).Abort, (*processor.Processor).Abort),
 	{
 		Name: "purge", Title: "Purge", Grave: true,
 		Does: "The run is removed for good, with its document and all its payloads.",
@@ -137,6 +121,22 @@ var verbs = []*verb{
 			return err
 		},
 	},
+}
+
+// stopper is a verb that ends a run, or an event, with all that is open below it.
+func stopper(name, title, does string,
+	try func(s *eventstream.Stream, e *eventstream.Event, by, reason string) error,
+	do func(p *processor.Processor, ctx context.Context, name, at, by, reason string) error,
+) *verb {
+	return &verb{
+		Name: name, Title: title, Does: does, Reason: true,
+		run:   func(is eventstream.Status, _ *snapshot) bool { return !is.Final() },
+		event: isOpen,
+		try:   func(s *eventstream.Stream, o *order) error { return try(s, o.eventOrRoot(s), o.by, o.reason) },
+		do: func(ctx context.Context, p *processor.Processor, o *order) error {
+			return do(p, ctx, o.name, o.at, o.by, o.reason)
+		},
+	}
 }
 
 // notices say what was done, by the name that the address of the page has for it.
