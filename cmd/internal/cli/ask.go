@@ -5,19 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/term"
 )
-
-// interactive tells whether a person can answer.
-func interactive(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // ask asks for a yes; anything else is an error.
 func (a *app) ask(ctx context.Context, question string) error {

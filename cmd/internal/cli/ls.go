@@ -54,6 +54,18 @@ func addPipelineFilter(cmd *cobra.Command, name *string) {
 func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
 	w := table(a.stdout)
 	fmt.Fprintln(w, "NAME\tPIPELINE\tSTATUS\tDONE\tUPDATED\tTAGS")
+	err := eachRun(ctx, p, o, func(info processor.RunInfo, unserved *processor.Unserved) error {
+		runRow(w, info, unserved)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// eachRun calls f for each run of a listing, with what of it no live worker would take.
+func eachRun(ctx context.Context, p *processor.Processor, o *processor.ListOptions, f func(processor.RunInfo, *processor.Unserved) error) error {
 	workers := staff{p: p}
 	for info, err := range p.List(ctx, o) {
 		if err != nil {
@@ -63,9 +75,11 @@ func (a *app) listRuns(ctx context.Context, p *processor.Processor, o *processor
 		if err != nil {
 			return err
 		}
-		runRow(w, info, unserved)
+		if err := f(info, unserved); err != nil {
+			return err
+		}
 	}
-	return w.Flush()
+	return nil
 }
 
 func runRow(w io.Writer, info processor.RunInfo, unserved *processor.Unserved) {
@@ -116,18 +130,11 @@ func firstOf(text string, n int) string {
 
 func (a *app) listRunsJSON(ctx context.Context, p *processor.Processor, o *processor.ListOptions) error {
 	array := newJSONArray(a.stdout)
-	workers := staff{p: p}
-	for info, err := range p.List(ctx, o) {
-		if err != nil {
-			return err
-		}
-		unserved, err := workers.unserved(ctx, info)
-		if err != nil {
-			return err
-		}
-		if err := array.add(append(runInfoJSON(info), member{"unserved", unservedJSON(unserved)})); err != nil {
-			return err
-		}
+	err := eachRun(ctx, p, o, func(info processor.RunInfo, unserved *processor.Unserved) error {
+		return array.add(append(runInfoJSON(info), member{"unserved", unservedJSON(unserved)}))
+	})
+	if err != nil {
+		return err
 	}
 	return array.end("")
 }

@@ -62,7 +62,7 @@ func (c *purging) check(a *app, names []string, filtered bool) error {
 		return usagef("name the runs, or choose them with --older-than, --status, --pipeline or --tag")
 	case len(names) > 0 && filtered:
 		return usagef("name the runs or choose them, not both")
-	case c.mustAsk(names) && !interactive(a.stdin):
+	case c.mustAsk(names) && !isTerminal(a.stdin):
 		return usagef("give --yes to remove all runs that fit, or --dry-run to see them")
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal tells whether a person is looking.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal tells whether a person looks at an output, or can answer at an input.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
