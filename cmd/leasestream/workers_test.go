@@ -140,7 +140,7 @@ func TestWorker_Refused(t *testing.T) {
 		{1, `no such worker: "w1"; leasestream worker ls lists them`, []string{"worker", "set", "w1", "--slots", "1"}},
 		{1, `no log in the store: "w1"; one that is started with --ship-logs has`, []string{"worker", "log", "w1"}},
 		{2, `must not end in .set or .log`, []string{"worker", "log", "w1.set"}},
-		{2, `"slots" not set`, []string{"worker", "set", "w1"}},
+		{2, `--slots is missing`, []string{"worker", "set", "w1"}},
 		{2, `"-1"`, []string{"worker", "set", "w1", "--slots", "-1"}},
 		{1, `must not end in .set or .log`, []string{"work", "pipeline.yaml", "--id", "w1.log"}},
 	} {

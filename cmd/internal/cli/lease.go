@@ -69,6 +69,5 @@ func (a *app) showLeaseID(r *store.LeaseResult) error {
 // requiredID adds a flag for a lease ID that must be given.
 func requiredID(cmd *cobra.Command, id *string, name, usage string) {
 	cmd.Flags().StringVar(id, name, "", usage)
-	// It fails only for a flag that does not exist.
-	_ = cmd.MarkFlagRequired(name)
+	require(cmd, name)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// sayUsage makes the error of wrong arguments say which ones are right.
+// sayUsage makes the errors of wrong arguments, and of flags that are missing, say
+// what is right.
 func sayUsage(cmd *cobra.Command) {
+	cmd.PreRunE = missingFlag
 	check := cmd.Args
 	if check == nil {
 		return
@@ -21,18 +24,44 @@ func sayUsage(cmd *cobra.Command) {
 		if _, said := errors.AsType[*exitError](err); err == nil || said {
 			return err
 		}
-		return fmt.Errorf("%s; usage: %s", givenArguments(len(args)), strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+		return misused(cmd, givenArguments(len(args)))
 	}
 }
 
+func misused(cmd *cobra.Command, what string) error {
+	return fmt.Errorf("%s; usage: %s", what, strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+}
+
 func givenArguments(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "arguments are missing"
-	case 1:
-		return "1 argument is not what it takes"
 	}
-	return fmt.Sprintf("%d arguments are not what it takes", n)
+	return fmt.Sprintf("wrong number of arguments (%d)", n)
+}
+
+// missingFlag names the first flag that must be given and is not, by now in the
+// environment and the configuration file, too.
+func missingFlag(cmd *cobra.Command, _ []string) error {
+	missing := ""
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if isRequired(f) && !f.Changed && missing == "" {
+			missing = f.Name
+		}
+	})
+	if missing == "" {
+		return nil
+	}
+	return misused(cmd, "--"+missing+" is missing")
+}
+
+// require makes a flag one that must be given.
+func require(cmd *cobra.Command, name string) {
+	// It fails only for a flag that does not exist.
+	_ = cmd.MarkFlagRequired(name)
+}
+
+func isRequired(f *pflag.Flag) bool {
+	return slices.Contains(f.Annotations[cobra.BashCompOneRequiredFlag], "true")
 }
 
 // flagError says what a flag wants, where the library tells how it was parsed.

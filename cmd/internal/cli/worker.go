@@ -130,8 +130,7 @@ that has 0 slots looks once a minute.`,
 	}
 	s.addTo(cmd)
 	cmd.Flags().UintVar(&slots, "slots", 0, "how many steps to run at a time")
-	// It fails only for a flag that does not exist.
-	_ = cmd.MarkFlagRequired("slots")
+	require(cmd, "slots")
 	cmd.RunE = a.inRuns(func(ctx context.Context, p *processor.Processor, args []string) error {
 		return workerError(p.SetSlots(ctx, args[0], int(slots), s.who(a)))
 	})
