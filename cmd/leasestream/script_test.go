@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -18,11 +19,12 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	plain := plainBuild(t)
+	plain, nobody := plainBuild(t), closedAddress(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("NOBODY", nobody)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -44,6 +46,18 @@ func plainBuild(t *testing.T) string {
 		t.Fatalf("%v: %v\n%s", build.Args, err, out)
 	}
 	return dir
+}
+
+// closedAddress is one that nobody listens at.
+func closedAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		err = l.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
 }
 
 // exits CODE PROGRAM ARG... runs a program that must end with this exit code.
