@@ -312,7 +312,11 @@ func (w *worker) unregister(ctx context.Context, lease *scope.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	err := w.p.scope.Store().Delete(ctx, w.blob(), &store.Conditions{LeaseID: lease.ID()})
-	if err != nil {
+	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrLeaseNotPresent) {
+		// Somebody broke the lease. As long as the blob is there, no other worker has its ID.
+		err = w.p.scope.Store().Delete(ctx, w.blob(), nil)
+	}
+	if err != nil && !isChanged(err) {
 		w.log.WarnContext(ctx, "worker blob was not removed", "err", err)
 	}
 	if err := lease.Release(ctx); err != nil {

@@ -70,6 +70,26 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
+// A worker that ends before it has noticed that its lease was broken takes its blob
+// with it all the same: it would be listed as dead for a day.
+func TestWorkers_EndsWithABrokenLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var log strings.Builder
+		p := w.process(&processor.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		p.work(&processor.WorkOptions{ID: "w1"}, squares(t, square))
+		time.Sleep(time.Second)
+		if _, err := w.st.Lease(t.Context(), "workers/w1", &store.LeaseRequest{Action: store.LeaseBreak}); err != nil {
+			t.Fatal(err)
+		}
+		p.stop()
+		p.done.Wait()
+		if got := w.blobs("workers/"); len(got) != 0 || strings.Contains(log.String(), "WARN") {
+			t.Errorf("the worker left %q, and said\n%s", got, log.String())
+		}
+	})
+}
+
 func TestWorkers_DeadAndForeign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
