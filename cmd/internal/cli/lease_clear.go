@@ -42,13 +42,15 @@ func (c *clearing) run(ctx context.Context, a *app) error {
 				locked = append(locked, l)
 			}
 		}
-		if c.dryRun {
-			return c.show(a, locked)
-		}
+		var refused error
 		if !c.force {
-			if err := a.checkQuiet(ctx, locked); err != nil {
-				return err
-			}
+			refused = a.checkQuiet(ctx, locked)
+		}
+		switch {
+		case c.dryRun:
+			return c.show(a, locked, refused)
+		case refused != nil:
+			return refused
 		}
 		return a.breakAll(ctx, locked)
 	})
@@ -61,7 +63,7 @@ func (a *app) breakAll(ctx context.Context, locked []leased) error {
 		switch {
 		case err == nil:
 			broken++
-		case errors.Is(err, store.ErrLeaseNotPresent), errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, store.ErrLeaseNotPresent), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrContainerNotFound):
 			// It ended by itself meanwhile.
 		default:
 			return fmt.Errorf("after %d of %d leases: %w", broken, len(locked), err)
@@ -71,7 +73,11 @@ func (a *app) breakAll(ctx context.Context, locked []leased) error {
 	return err
 }
 
-func (c *clearing) show(a *app, locked []leased) error {
+// show says what would be done, and why it would not be as things are.
+func (c *clearing) show(a *app, locked []leased, refused error) error {
+	if refused != nil {
+		a.complain(fmt.Errorf("it would be refused: %w", refused))
+	}
 	fmt.Fprintf(a.stdout, "%s would be broken\n", plural(len(locked), "lease"))
 	for _, l := range locked {
 		name := l.shown()
