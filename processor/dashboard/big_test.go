@@ -47,7 +47,7 @@ func TestManyEvents(t *testing.T) {
 		{"/runs/wide/events/49999.00", []string{"r1/49999.00"}},
 		{"/runs/wide/query?xpath=./Event[@status='aborted']", []string{"5,000 nodes, the first 100 of them"}},
 		{"/runs/wide/xml", []string{"first 64 KiB"}},
-		{"/runs/wide/json", []string{"first 64 KiB"}},
+		{"/runs/wide/json", []string{"The first 64 KiB are shown"}},
 		{"/runs/wide/do/cancel", []string{"2 events canceled"}},
 		{"/runs/wide/do/retry", []string{"5,000 events to be worked on"}},
 	} {

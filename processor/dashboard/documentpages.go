@@ -1,11 +1,13 @@
 package dashboard
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -25,7 +27,7 @@ type documentView struct {
 	// Children are further documents of the run, some of them.
 	Children []string
 	Text     string
-	Bytes    int64 // of all of it
+	Bytes    int64 // of all of it; 0: not known
 	Cut      bool
 }
 
@@ -41,9 +43,16 @@ func (d *Dashboard) xmlPage(r *http.Request) (*view, error) {
 }
 
 func (d *Dashboard) jsonPage(r *http.Request) (*view, error) {
-	return d.documentPage(r, "json", asJSON)
+	return d.documentPage(r, "json", func(s *snapshot) ([]byte, error) {
+		b := &beginning{limit: shownPayload}
+		if err := writeJSON(b, s); err != nil && !errors.Is(err, errEnough) {
+			return nil, err
+		}
+		return b.text, nil
+	})
 }
 
+// documentPage shows a text, of which write may leave out what is over shownPayload.
 func (d *Dashboard) documentPage(r *http.Request, form string, write func(*snapshot) ([]byte, error)) (*view, error) {
 	v, err := d.openRun(r, form)
 	if err != nil {
@@ -53,8 +62,11 @@ func (d *Dashboard) documentPage(r *http.Request, form string, write func(*snaps
 	if err != nil {
 		return nil, err
 	}
-	body := documentView{Head: v.head, Form: form, Bytes: int64(len(text)), In: r.URL.Query().Get("in")}
+	body := documentView{Head: v.head, Form: form, In: r.URL.Query().Get("in")}
 	body.Text, body.Cut = cut(text, shownPayload)
+	if form == "xml" || !body.Cut {
+		body.Bytes = int64(len(text))
+	}
 	if form == "xml" {
 		for _, doc := range v.docs[1:] {
 			body.Children = append(body.Children, doc.path())
@@ -64,9 +76,27 @@ func (d *Dashboard) documentPage(r *http.Request, form string, write func(*snaps
 	return v.view("document", v.name+" · "+form, body), nil
 }
 
-// asJSON is the whole run as one object, with one event a line.
-func asJSON(s *snapshot) ([]byte, error) {
-	head, err := json.Marshal(struct {
+// beginning keeps what is written to it up to a limit in bytes, and a little more.
+type beginning struct {
+	text  []byte
+	limit int
+}
+
+// errEnough tells that nothing more is needed.
+var errEnough = errors.New("over the limit")
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.text = append(b.text, p...)
+	if len(b.text) > b.limit {
+		return len(p), errEnough
+	}
+	return len(p), nil
+}
+
+// writeJSON writes the whole run as one object, with one event a line. Of a large run
+// that is much, so nothing keeps all of it.
+func writeJSON(w io.Writer, s *snapshot) error {
+	text, err := json.Marshal(struct {
 		Name      string            `json:"name"`
 		Run       string            `json:"run"`
 		Pipeline  string            `json:"pipeline"`
@@ -77,9 +107,9 @@ func asJSON(s *snapshot) ([]byte, error) {
 		Done      int               `json:"done"`
 	}{s.name, s.stream.Run(), s.stream.Attr("pipeline"), s.info.Status.String(), s.info.WithError, s.info.Tags, s.info.Total, s.info.Done})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text := append(head[:len(head)-1], `,"events":[`...)
+	text = append(text[:len(text)-1], `,"events":[`...)
 	separator := "\n"
 	for _, doc := range s.docs {
 		for e := range doc.Stream.Events() {
@@ -87,15 +117,23 @@ func asJSON(s *snapshot) ([]byte, error) {
 				continue // the event above stands for it
 			}
 			text = e.AppendJSON(append(text, separator...), doc.Address)
-			separator = ",\n"
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+			text, separator = text[:0], ",\n"
 		}
 	}
-	return append(text, "\n]}\n"...), nil
+	_, err = w.Write(append(text, "\n]}\n"...))
+	return err
 }
 
 // download answers with a whole document or payload, as a file: a browser does not
 // show what it says.
 func (d *Dashboard) download(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("what") == "json" {
+		d.downloadJSON(w, r)
+		return
+	}
 	name, id := r.PathValue("name"), r.URL.Query().Get("event")
 	data, form, err := d.file(r.Context(), name, r.PathValue("what"), id, r.URL.Query().Get("in"))
 	if err != nil {
@@ -106,14 +144,32 @@ func (d *Dashboard) download(w http.ResponseWriter, r *http.Request) {
 	if id != "" {
 		file += "-" + id + "-" + r.PathValue("what")
 	}
-	w.Header().Set("Content-Type", "application/"+form)
 	extension := form
 	if form == "octet-stream" {
 		extension = "log"
 	}
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": file + "." + extension}))
+	attach(w, form, file+"."+extension)
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	w.Write(data)
+}
+
+func attach(w http.ResponseWriter, form, file string) {
+	w.Header().Set("Content-Type", "application/"+form)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": file}))
+}
+
+func (d *Dashboard) downloadJSON(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	snap, err := d.streams.get(r.Context(), name)
+	if err != nil {
+		d.render.write(w, r, d.failure(r, err))
+		return
+	}
+	attach(w, "json", name+".json")
+	b := bufio.NewWriter(w)
+	if writeJSON(b, snap) == nil { // else nobody is there any more
+		b.Flush()
+	}
 }
 
 func (d *Dashboard) file(ctx context.Context, name, what, id, in string) (data []byte, form string, err error) {
@@ -126,11 +182,7 @@ func (d *Dashboard) file(ctx context.Context, name, what, id, in string) (data [
 	if err != nil {
 		return nil, "", err
 	}
-	switch what {
-	case "json":
-		data, err = asJSON(snap)
-		return data, "json", err
-	case "xml":
+	if what == "xml" {
 		if doc := snap.document(in); doc != nil {
 			return doc.Stream.Bytes(), "xml", nil
 		}
