@@ -384,7 +384,7 @@ func (w *worker) letGo(cl *claim) {
 func (w *worker) works(key taskKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.running[key.stream][key] != nil
+	return w.running[key.stream].claims[key] != nil
 }
 
 // reserve takes a place of a step with limited concurrency.

@@ -347,13 +347,12 @@ func (w *worker) hasWork(name string, summary eventstream.Summary) bool {
 // followSteer stops handlers whose events were taken away, when somebody steered
 // their stream or wrote it by hand.
 func (w *worker) followSteer(ctx context.Context, name string, now glance) {
-	claims := w.claimsOf(name)
 	before, known := w.glances[name]
-	if len(claims) == 0 && !known {
+	if !known && !w.handlesIn(name) {
 		return
 	}
 	isOurs := !known && now.steer == "0" && w.p.Wrote(now.etag) // nobody has steered it yet
-	if isOurs || !now.calls(before) || w.stopUnowned(ctx, name, claims) {
+	if isOurs || !now.calls(before) || w.stopUnowned(ctx, name, w.claimsOf(name)) {
 		w.glances[name] = now
 	}
 }
@@ -412,11 +411,24 @@ func (w *worker) stopUnowned(ctx context.Context, name string, claims []*claim) 
 	return true
 }
 
+// handlesIn reports whether claimsOf has any.
+func (w *worker) handlesIn(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, cl := range w.running[name].claims {
+		if cl.cancel != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// claimsOf are those in a document whose handlers run.
 func (w *worker) claimsOf(name string) []*claim {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var claims []*claim
-	for _, cl := range w.running[name] {
+	for _, cl := range w.running[name].claims {
 		if cl.cancel != nil {
 			claims = append(claims, cl)
 		}

@@ -75,11 +75,8 @@ func (w *worker) handled() map[string]map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	counts := make(map[string]map[string]int, len(w.running))
-	for doc, claims := range w.running {
-		counts[doc] = map[string]int{}
-		for _, cl := range claims {
-			counts[doc][cl.step.Name]++
-		}
+	for doc, there := range w.running {
+		counts[doc] = maps.Clone(there.steps)
 	}
 	return counts
 }
@@ -89,14 +86,9 @@ func (w *worker) handled() map[string]map[string]int {
 func (w *worker) handledElsewhere(doc, step string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for other, claims := range w.running {
-		if other == doc || isOtherRun(other, doc) {
-			continue
-		}
-		for _, cl := range claims {
-			if cl.step.Name == step {
-				n++
-			}
+	for other, there := range w.running {
+		if other != doc && !isOtherRun(other, doc) {
+			n += there.steps[step]
 		}
 	}
 	return n
