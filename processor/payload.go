@@ -62,8 +62,7 @@ func (w *payloads) put(ctx context.Context, kind payloadKind, data json.RawMessa
 	if len(data) == 0 {
 		return nil, nil
 	}
-	name := func() string { return fmt.Sprintf("%s of event %s", kind.text(), w.event) }
-	if err := w.p.limits.check(name, data); err != nil {
+	if err := w.check(kind, data); err != nil {
 		return nil, err
 	}
 	limit := inlineLimit
@@ -74,6 +73,24 @@ func (w *payloads) put(ctx context.Context, kind payloadKind, data json.RawMessa
 		return eventstream.JSON(data), nil
 	}
 	return w.write(ctx, string(kind), "application/json", data)
+}
+
+// take is put for what somebody hands in. It must be JSON, of which nobody is sure
+// before it has been read from end to end: not what is too large anyway.
+func (w *payloads) take(ctx context.Context, kind payloadKind, data json.RawMessage) (*eventstream.Payload, error) {
+	if err := w.check(kind, data); err != nil {
+		return nil, err
+	}
+	data, err := encode(data)
+	if err != nil {
+		return nil, err
+	}
+	return w.put(ctx, kind, data)
+}
+
+func (w *payloads) check(kind payloadKind, data json.RawMessage) error {
+	name := func() string { return fmt.Sprintf("%s of event %s", kind.text(), w.event) }
+	return w.p.limits.check(name, data)
 }
 
 // write makes a payload in a blob of its own.

@@ -43,10 +43,6 @@ func (p *Processor) Abort(ctx context.Context, name, at, by, reason string) erro
 // if it is not clear which is meant, store.ErrTooLarge for an output over
 // [MaxPayload].
 func (p *Processor) Complete(ctx context.Context, name, id string, output json.RawMessage, by string) error {
-	output, err := encode(output)
-	if err != nil {
-		return fmt.Errorf("run %q: %w", name, err)
-	}
 	snapshot, doc, local, err := p.readAt(ctx, name, id)
 	if err != nil {
 		return err
@@ -57,7 +53,7 @@ func (p *Processor) Complete(ctx context.Context, name, id string, output json.R
 	}
 	at := addressOf(doc, e.ID())
 	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: at, document: snapshot.Stream.Size()}
-	payload, err := pw.put(ctx, outputKind, output)
+	payload, err := pw.take(ctx, outputKind, output)
 	if err != nil {
 		return fmt.Errorf("run %q: %w", name, err)
 	}
@@ -247,16 +243,12 @@ func (p *Processor) Retry(ctx context.Context, name string, o *RetryOptions) ([]
 	if o == nil {
 		o = &RetryOptions{}
 	}
-	message, err := encode(o.Input)
-	if err != nil {
-		return nil, fmt.Errorf("retry run %q: %w", name, err)
-	}
 	snapshot, err := p.Read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	pw := &payloads{p: p, run: snapshot.Stream.Run(), event: eventstream.RootID, document: snapshot.Stream.Size()}
-	input, err := pw.put(ctx, inputKind, message)
+	input, err := pw.take(ctx, inputKind, o.Input)
 	if err != nil {
 		return nil, fmt.Errorf("retry run %q: %w", name, err)
 	}
