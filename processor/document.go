@@ -26,7 +26,7 @@ func documentOf(blob string) (doc string, ok bool) {
 // isDocument reports whether a document can have this name.
 func isDocument(doc string) bool {
 	name, path, isChild := strings.Cut(doc, "/")
-	return nameForm.MatchString(name) && (!isChild || isPath(path))
+	return isName(name) && (!isChild || isPath(path))
 }
 
 // isPath reports whether a text is ids with slashes between them.

@@ -3,23 +3,36 @@ package processor
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 // ErrName is matched when no stream or pipeline can have a name.
 var ErrName = errors.New("invalid name")
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
-
 // CheckName reports whether a stream or pipeline can have this name: up to 200
 // letters, digits, dots, underscores and hyphens, beginning with a letter or
 // digit.
 func CheckName(name string) error {
-	if !nameForm.MatchString(name) {
+	if !isName(name) {
 		return fmt.Errorf("%w %q: want 1 to 200 letters, digits, . _ - beginning with a letter or digit", ErrName, name)
 	}
 	return nil
+}
+
+// isName is asked for each blob of each listing.
+func isName(s string) bool {
+	if s == "" || len(s) > 200 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 const (
@@ -50,7 +63,7 @@ func nameOf(blob string) (string, bool) {
 		return "", false
 	}
 	name, ok = strings.CutSuffix(name, streamSuffix)
-	return name, ok && nameForm.MatchString(name)
+	return name, ok && isName(name)
 }
 
 func workerBlob(id string) string   { return workerPrefix + id }
@@ -73,7 +86,7 @@ func checkWorkerID(id string) error {
 // beside it, and for names that no worker can have.
 func workerOf(blob string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(blob, workerPrefix)
-	return id, ok && nameForm.MatchString(id) && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
+	return id, ok && isName(id) && !strings.HasSuffix(id, settingsSuffix) && !strings.HasSuffix(id, logSuffix)
 }
 
 // archivedName is the run whose archived blob has the given name; false for those
@@ -81,7 +94,7 @@ func workerOf(blob string) (id string, ok bool) {
 func archivedName(blob string) (string, bool) {
 	rest, ok := strings.CutPrefix(blob, archivePrefix)
 	name, run, marked := strings.Cut(rest, archiveMark)
-	return name, ok && marked && nameForm.MatchString(name) && !strings.Contains(run, "/")
+	return name, ok && marked && isName(name) && !strings.Contains(run, "/")
 }
 
 // runName is the run whose document has the given blob name.
