@@ -68,10 +68,9 @@ type death struct {
 	dead chan struct{} // closed when it has come
 	over chan struct{} // closed when late requests arrive
 
-	mu     sync.Mutex // guards the fields below
-	count  map[kind]int
-	played map[kind]int // of the count, what was done before the play was over
-	at     string       // the call of the store at which it came
+	mu    sync.Mutex // guards the fields below
+	count map[kind]int
+	at    string // the call of the store at which it came
 }
 
 func newDeath(what kind, n int, f form) *death {
@@ -113,13 +112,6 @@ func (d *death) hook(c storetest.Call) (apply bool, err error) {
 		return now, errCut
 	}
 	return now && d.form == unanswered, errCut
-}
-
-// outlived notes that the play is over.
-func (d *death) outlived() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.played = maps.Clone(d.count)
 }
 
 // pass is a point that is no call of the store.
@@ -203,7 +195,6 @@ func (c *crash) play(d *death) (died bool, end func()) {
 	case <-d.dead:
 		died = true
 	case err := <-played:
-		d.outlived()
 		if died = errIsCut(err); !died && err != nil {
 			c.w.t.Errorf("%v: play = %v", d, err)
 		}
@@ -395,9 +386,6 @@ func (c *crash) once(want string, d *death) (died bool) {
 // undisturbed is the end of a plot in which nobody dies.
 func undisturbed(t *testing.T, pl plot) (want string) {
 	t.Helper()
-	if !pl.exact {
-		return pl.want
-	}
 	synctest.Test(t, func(t *testing.T) {
 		c := &crash{w: newWorld(t), plot: pl, network: membus.New()}
 		want = c.rescue()
@@ -412,30 +400,17 @@ func sampled() bool { return long() || rand.IntN(24) == 0 }
 // manyPoints is more than any plot has of one kind.
 const manyPoints = 300
 
-// pointsOf counts what a process does of each kind in a play that ends as it should,
-// since the process does not die.
-func pointsOf(t *testing.T, pl plot, want string) (count map[kind]int) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &crash{w: newWorld(t), plot: pl, far: true, network: membus.New()}
-		d := newDeath("nothing", 1, lost)
-		c.once(want, d)
-		count = d.played
-	})
-	return count
-}
-
 // Each plot survives the death of its process at each point of each kind.
 func TestCrash_EachPoint(t *testing.T) {
 	for _, pl := range allPlots() {
 		t.Run(pl.name, func(t *testing.T) {
 			want := undisturbed(t, pl)
-			last := pointsOf(t, pl, want)
 			for _, what := range []kind{storeCall, handlerBegin, handlerEnd, doorbell} {
 				for _, f := range forms {
 					if what != storeCall && f == unanswered {
 						continue
 					}
-					eachDeath(t, pl, want, what, f, last[what])
+					eachDeath(t, pl, want, what, f)
 				}
 			}
 		})
@@ -443,14 +418,10 @@ func TestCrash_EachPoint(t *testing.T) {
 }
 
 // eachDeath lets a process die at the first, the second and so on point of a kind,
-// until it does not come that far. A sample is taken of those alone to which it
-// came undisturbed: it is not worth a play to see that there are no more.
-func eachDeath(t *testing.T, pl plot, want string, what kind, f form, last int) {
+// until it does not come that far.
+func eachDeath(t *testing.T, pl plot, want string, what kind, f form) {
 	died := true
 	for n := 1; died && n < manyPoints && !t.Failed(); n++ {
-		if n > last && !long() {
-			return
-		}
 		if !sampled() {
 			continue
 		}
