@@ -84,6 +84,28 @@ func TestIdle_LongHandlers(t *testing.T) {
 	}
 }
 
+// A run with child streams that waits for somebody is not read again and again.
+func TestIdle_WideRunThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		spy := storetest.NewFaults(w.st, nil)
+		p := w.processOn(farFaults{spy}, nil)
+		p.SetWide(2, 1<<20)
+		pl := pipeline(t, threeWays(handler(processor.Wait(0)), all, 0)...)
+		p.work(nil, pl)
+		p.start(pl, "r", nil)
+		time.Sleep(10 * time.Minute)
+		if n := len(w.blobs("streams/r/")); n != 2 {
+			t.Fatalf("the run has %d child streams, want 2", n)
+		}
+		before := spy.Counts()["get"]
+		time.Sleep(time.Hour)
+		if n := spy.Counts()["get"] - before; n > 0 {
+			t.Errorf("in an hour %d blobs were read, want none: %v", n, spy.Counts())
+		}
+	})
+}
+
 // An idle worker with doorbells off still finds work within its longest poll.
 func TestIdle_FindsWorkWithinAPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -41,21 +41,15 @@ func (s *sightings) look(name string, blob *store.Info) {
 	s.now[name] = sighting{glance: g}
 }
 
-// etag is that of a stream as it was listed.
-func (s *sightings) etag(name string) string { return s.now[name].glance.etag }
-
-// unchanged returns a stream as this sweep or the last one read it, if it is still
-// so.
+// unchanged returns a stream as this sweep or the last one read it, if it is still so.
 func (s *sightings) unchanged(name, etag string) *eventstream.Stream {
-	if now := s.now[name]; now.stream != nil && now.etag == etag {
-		return now.stream
+	for _, read := range []sighting{s.now[name], s.before[name]} {
+		if read.stream != nil && read.etag == etag {
+			s.put(name, etag, read.stream)
+			return read.stream
+		}
 	}
-	before := s.before[name]
-	if before.stream == nil || before.etag != etag {
-		return nil
-	}
-	s.put(name, etag, before.stream)
-	return before.stream
+	return nil
 }
 
 func (s *sightings) keep(name string, snapshot *scope.Snapshot) {
@@ -64,7 +58,7 @@ func (s *sightings) keep(name string, snapshot *scope.Snapshot) {
 
 // put keeps a stream, if there is room: a large one does not keep small ones out.
 func (s *sightings) put(name, etag string, stream *eventstream.Stream) {
-	if s.bytes+stream.Size() > maxSightings {
+	if s.now[name].stream == stream || s.bytes+stream.Size() > maxSightings {
 		return
 	}
 	s.bytes += stream.Size()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor/bus"
+	"github.com/leasestream/leasestream/scope/store"
 )
 
 // documents are what a sweep's listing has told: of each document whose metadata
@@ -65,7 +66,7 @@ func (p *Processor) sweepFamily(ctx context.Context, seen *sightings, parent str
 	if run == "" && len(children) > 0 {
 		run = docs[children[0]].Run
 	}
-	s, isArchived, err := p.readParent(ctx, seen, parent, run, docs)
+	blob, s, err := p.readParent(ctx, seen, parent, run)
 	if errors.Is(err, ErrNoRun) || err == nil && s.Run() != run {
 		return p.endOrphans(ctx, children, docs)
 	}
@@ -73,24 +74,32 @@ func (p *Processor) sweepFamily(ctx context.Context, seen *sightings, parent str
 		return err
 	}
 	f := &family{p: p, doc: parent, run: run, s: s, docs: docs}
-	if isArchived {
+	if blob != BlobOf(parent) {
 		return f.archiveLate(ctx, children)
 	}
 	return errors.Join(f.grantWishes(ctx, children), f.lookForEnds(ctx), f.judge(ctx))
 }
 
-// readParent reads a document with child streams. As long as only the children
-// change, one reading serves all sweeps.
-func (p *Processor) readParent(ctx context.Context, seen *sightings, parent, run string, docs documents) (s *eventstream.Stream, isArchived bool, err error) {
-	if _, listed := docs[parent]; listed {
-		s, err := p.readUnseen(ctx, seen, parent, run, seen.etag(parent))
-		return s, false, err
-	}
-	snapshot, err := p.read(ctx, parent, run)
+// readParent reads a document with child streams, unless the sweep has read it as it
+// is: as long as only the children change, one reading serves all sweeps. It looks
+// after the listing, so that the document is not older than the children in there.
+func (p *Processor) readParent(ctx context.Context, seen *sightings, doc, run string) (blob string, s *eventstream.Stream, err error) {
+	info, err := p.locate(ctx, doc, run)
 	if err != nil {
-		return nil, false, err
+		return "", nil, err
 	}
-	return snapshot.Stream, snapshot.Info.Name != BlobOf(parent), nil
+	if s := seen.unchanged(doc, info.ETag); s != nil {
+		return info.Name, s, nil
+	}
+	snapshot, err := p.scope.Read(ctx, info.Name)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // it was moved between the two looks
+		return p.readParent(ctx, seen, doc, run)
+	case err != nil:
+		return "", nil, err
+	}
+	seen.keep(doc, snapshot)
+	return info.Name, snapshot.Stream, nil
 }
 
 // endOrphans cancels children whose parent is gone: it was purged while somebody
