@@ -127,11 +127,11 @@ type poller struct {
 	version  uint64
 	last     time.Time     // of the last listing
 	wait     time.Duration // until the next
-	quiet    int           // looks in a row that showed nothing new
+	quiet    int           // looks in a row that showed no work
 }
 
-// manyLooks is how many looks at the version in a row show nothing before they
-// become rarer, by the factor rarely.
+// manyLooks is how many looks in a row show no work before they become rarer, by the
+// factor rarely.
 const (
 	manyLooks = 500
 	rarely    = 5
@@ -159,7 +159,9 @@ func (p *poller) look(ctx context.Context) []string {
 	}
 	p.last = time.Now()
 	names, due := p.w.list(ctx)
-	p.pace(len(names) > 0 && !p.w.drained())
+	busy := len(names) > 0 && !p.w.drained()
+	p.pace(busy)
+	p.paceLooks(busy)
 	if !due.IsZero() {
 		p.wait = min(p.wait, max(due.Sub(p.w.p.scope.Now()), p.w.p.timing.poll))
 	}
@@ -175,17 +177,20 @@ func (p *poller) changed(ctx context.Context) bool {
 	version, err := p.versions.Version(ctx)
 	changed := err == nil && version != p.version
 	if changed {
-		p.version = version
+		p.version = version // what that is worth a listing shows
+	} else {
+		p.paceLooks(false)
 	}
-	p.paceLooks(changed)
 	return changed
 }
 
-// paceLooks looks less often while nobody writes.
-func (p *poller) paceLooks(changed bool) {
+// paceLooks looks less often while nobody writes what is work for us. Leases are
+// renewed every few seconds, our own among them, and each time there is a new version.
+func (p *poller) paceLooks(busy bool) {
 	look := p.w.p.timing.look
 	switch {
-	case !changed:
+	case p.versions == nil:
+	case !busy:
 		p.quiet++
 		if p.quiet == manyLooks {
 			p.ticker.Reset(rarely * look)

@@ -3,12 +3,14 @@ package processor_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/processor"
+	"github.com/leasestream/leasestream/scope/store/memstore"
 	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
@@ -102,6 +104,33 @@ func TestIdle_WideRunThatWaits(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n := spy.Counts()["get"] - before; n > 0 {
 			t.Errorf("in an hour %d blobs were read, want none: %v", n, spy.Counts())
+		}
+	})
+}
+
+// versions counts how often somebody asks for the version of a local store.
+type versions struct {
+	*memstore.Store
+	asked atomic.Int64
+}
+
+func (v *versions) Version(ctx context.Context) (uint64, error) {
+	v.asked.Add(1)
+	return v.Store.Version(ctx)
+}
+
+// On a local store an idle worker looks less often, whatever leases are renewed.
+func TestIdle_LocalLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		st := &versions{Store: w.st.(*memstore.Store)}
+		w.processOn(st, nil).work(nil, squares(t, square))
+		w.process(nil).work(nil, squares(t, square))
+		time.Sleep(time.Minute)
+		before := st.asked.Load()
+		time.Sleep(time.Minute)
+		if n := st.asked.Load() - before; n > 21*60 {
+			t.Errorf("an idle worker looked %d times in a minute, want 20 times a second at most", n)
 		}
 	})
 }
