@@ -93,15 +93,25 @@ func (sc *scanner) name(what string) string {
 }
 
 // attribute reads name="value". Before, a is the attribute that stood at this place
-// of an earlier tag, or zero: most often the two differ in nothing but their values.
+// of an earlier tag, or zero: most often the two have the same name, and not seldom
+// the same value.
 func (sc *scanner) attribute(a *rawAttr) {
-	if open := sc.src[a.at:a.valueAt]; open != "" && sc.at(open) {
-		a.at, a.nameEnd = int32(sc.pos), int32(sc.pos)+a.nameEnd-a.at
-		sc.pos += len(open)
-	} else {
+	shift := int32(sc.pos) - a.at
+	switch {
+	case a.valueAt == 0:
 		sc.openAttribute(a)
+		sc.value(a)
+	case sc.at(sc.src[a.at : a.valueEnd+1]):
+		a.at, a.nameEnd, a.valueAt, a.valueEnd = a.at+shift, a.nameEnd+shift, a.valueAt+shift, a.valueEnd+shift
+		sc.pos = int(a.valueEnd) + 1
+	case sc.at(sc.src[a.at:a.valueAt]):
+		a.at, a.nameEnd = a.at+shift, a.nameEnd+shift
+		sc.pos = int(a.valueAt + shift)
+		sc.value(a)
+	default:
+		sc.openAttribute(a)
+		sc.value(a)
 	}
-	sc.value(a)
 }
 
 // openAttribute reads an attribute up to its value.
