@@ -33,6 +33,28 @@ func CostOf(least time.Duration, f func()) Cost {
 	}
 }
 
+// turns is how often CostsOf changes from one to the other.
+const turns = 3
+
+// CostsOf is CostOf for two functions that do the same. They take turns, so that a
+// machine that is slow for a while is slow for both, and each turn of f lasts as long
+// as that of g before it, so that f pays for its garbage, too, if it is the faster
+// one.
+func CostsOf(least time.Duration, f, g func()) (ofF, ofG Cost) {
+	for range turns {
+		began := time.Now()
+		ofG.add(CostOf(least, g))
+		ofF.add(CostOf(max(least, time.Since(began)), f))
+	}
+	return ofF, ofG
+}
+
+// add takes in the share of one turn.
+func (c *Cost) add(turn Cost) {
+	c.Time += turn.Time / turns
+	c.Allocs += turn.Allocs / turns
+}
+
 // Kept is how many bytes of the heap the value that f returns keeps alive.
 func Kept(f func() any) int64 {
 	before := heap()

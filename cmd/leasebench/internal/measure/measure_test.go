@@ -94,6 +94,31 @@ func TestCostOf(t *testing.T) {
 	}
 }
 
+func TestCostsOf(t *testing.T) {
+	changes, last, calls := 0, "", map[string]int{}
+	call := func(name string) {
+		if calls[name]++; name != last {
+			changes++
+		}
+		last = name
+	}
+	f, g := measure.CostsOf(0, func() {
+		call("f")
+		sink = make([]byte, 1000)
+	}, func() {
+		call("g")
+		sink = make([]byte, 1_000_000)
+		sink = make([]byte, 1_000_000)
+	})
+	if changes != 6 || calls["g"] != 3 || calls["f"] < 3 {
+		t.Errorf("CostsOf() made %v calls and changed %d times, want one call of g in each of three turns", calls, changes)
+	}
+	// Others in the process may allocate, too.
+	if f.Allocs < 1 || f.Allocs > 2 || g.Allocs < 2 || g.Allocs > 10 || f.Time <= 0 || g.Time <= f.Time {
+		t.Errorf("CostsOf() = %v, %v, want one allocation in f and two in g, which take longer", f, g)
+	}
+}
+
 func TestKept(t *testing.T) {
 	kept := measure.Kept(func() any { return make([]byte, 10_000_000) })
 	if kept < 9_900_000 || kept > 11_000_000 {
