@@ -29,7 +29,7 @@ type contender struct {
 const ours = "leasestream"
 
 var contenders = []contender{
-	{ours, "768 handlers", leasestream},
+	{ours, "2,000 handlers", leasestream},
 	{"dbos-steps", "parallel steps of one workflow, 4 connections", dbosSteps},
 	{"dbos-queue", "child workflows through a queue polled every 10 ms, 1,000 at a time, 4 connections", dbosQueue},
 	{"river", "1,000 workers, fetch cooldown and poll of 1 ms, 1 connection; the sum is kept in memory", riverJobs},

@@ -11,7 +11,7 @@ import (
 // document; operations on leases that run out by themselves reach the disk with
 // the next of them.
 func leasestream(ctx context.Context, j *job) (int64, error) {
-	p, err := fanout.Open(ctx, fanout.Config{Store: "sqlite:" + j.file(), Name: "run", N: j.N, Workers: 768})
+	p, err := fanout.Open(ctx, fanout.Config{Store: "sqlite:" + j.file(), Name: "run", N: j.N, Workers: 2000})
 	if err != nil {
 		return 0, err
 	}
