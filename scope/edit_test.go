@@ -271,6 +271,36 @@ func TestEdit_GroupCommit(t *testing.T) {
 	})
 }
 
+// Every upload names the lease and what it replaces. Without the first, the store would
+// refuse it for good, and nobody would know why the edit takes so long.
+func TestEdit_UploadsUnderItsLease(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s := w.newScope(nil)
+		replaced := w.get().ETag
+		w.onCall(func(c storetest.Call) (bool, error) {
+			w.mu.Lock()
+			lease := w.lease
+			w.mu.Unlock()
+			if c.Op == "put" && (c.LeaseID == "" || c.LeaseID != lease || c.Conditions.IfMatch != replaced) {
+				t.Errorf("an upload under lease %q over ETag %q, want %q and %q", c.LeaseID, c.Conditions.IfMatch, lease, replaced)
+			}
+			return true, nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for range 3 {
+			r, err := s.Edit(ctx, blob, touch)
+			if err != nil {
+				t.Fatalf("Edit() = %v", err)
+			}
+			replaced = r.ETag
+		}
+		if n := w.count("put"); n != 3 {
+			t.Errorf("%d uploads for 3 edits, want 3", n)
+		}
+	})
+}
+
 // Those that come while others of a batch run share its upload; so do those that
 // come a moment later, if as many shared the one before.
 func TestEdit_ComesWhileOthersRun(t *testing.T) {
