@@ -340,6 +340,43 @@ func TestEdit_ComesWhileOthersRun(t *testing.T) {
 	})
 }
 
+// A caller that leaves after its edit has run takes nobody's place: those that came
+// into its batch later are run all the same.
+func TestEdit_LeftWhileOthersRun(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s := w.newScope(nil)
+		var wg sync.WaitGroup
+		blocked := func(name string) (running, goOn chan struct{}, f func(*eventstream.Stream) error) {
+			running, goOn = make(chan struct{}), make(chan struct{})
+			return running, goOn, func(s *eventstream.Stream) error {
+				close(running)
+				<-goOn
+				return add(name)(s)
+			}
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		first, firstGoesOn, f := blocked("first")
+		wg.Go(func() {
+			if _, err := s.Edit(ctx, blob, f); !errors.Is(err, scope.ErrOutcomeUnknown) {
+				t.Errorf("Edit() of the one that left = %v, want ErrOutcomeUnknown", err)
+			}
+		})
+		<-first
+		second, secondGoesOn, f := blocked("second")
+		wg.Go(func() { edit(t, s, f) })
+		synctest.Wait()
+		wg.Go(func() { edit(t, s, add("third")) })
+		synctest.Wait()
+		close(firstGoesOn)
+		<-second
+		leave()
+		time.Sleep(3 * time.Second)
+		close(secondGoesOn)
+		wg.Wait()
+		w.wantNames("first", "second", "third")
+	})
+}
+
 // batchOf runs edits so that they share one upload, and returns their errors.
 func batchOf(t *testing.T, w *world, s *scope.Scope, edits ...func(*eventstream.Stream) error) []error {
 	t.Helper()
