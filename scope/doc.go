@@ -82,9 +82,10 @@
 //   - At most one holder of a lease can write, however late or slow another one is.
 //   - An Edit that returned without an error is durable and was applied exactly once.
 //   - An Edit that returned an error was not applied, unless the error matches
-//     [ErrOutcomeUnknown]. That is told when the caller's context ended during the
-//     upload; when the store did not answer for as long as Options.GiveUp; and when
-//     somebody deleted or replaced the blob, or its metadata, meanwhile.
+//     [ErrOutcomeUnknown]. That is told when the caller's context ended after its
+//     function had run, before the upload was answered; when the store did not
+//     answer for as long as Options.GiveUp; and when somebody deleted or replaced
+//     the blob, or its metadata, meanwhile.
 //   - What the functions of edits saw, also those that failed or changed nothing,
 //     was durable when their Edit returned.
 //   - A lease is released on every way out, and Close leaves no goroutine behind.
