@@ -131,6 +131,7 @@ func (s *Stream) enter(e *Event) {
 	e.updateWake()
 	e.pos = int32(len(s.events))
 	s.events = append(s.events, e)
+	s.blocks.open(e)
 	s.byID.add(e, s.events)
 	s.index(e)
 }

@@ -46,6 +46,7 @@ type parser struct {
 	parent   int    // which of them named an event last
 	forward  []link // those attributes prev that name an event further down
 	last     *Event // read before the one being read
+	block    int    // where the block begins that is being read
 }
 
 // link is an attribute that names other events, to be resolved when all events
@@ -131,9 +132,20 @@ func (p *parser) child(done int) int {
 		return done
 	}
 	e.pre, e.raw = p.src[done:el.start], p.src[el.start:el.end]
+	p.extendBlock(e, done, el.end)
 	e.updateWake()
 	p.s.index(e)
 	return el.end
+}
+
+// extendBlock makes the text of an event, which stands from one place to another, part
+// of its block.
+func (p *parser) extendBlock(e *Event, from, to int) {
+	if e.pos%blockEvents == 0 {
+		p.block = from
+		p.s.blocks = append(p.s.blocks, "")
+	}
+	p.s.blocks[len(p.s.blocks)-1] = p.src[p.block:to]
 }
 
 // event takes in an event by its start tag.

@@ -54,6 +54,9 @@ func newPair(t *rapid.T) *pair {
 var errWanted = errors.New("wanted")
 
 func (p *pair) step() {
+	if rapid.Bool().Draw(p.T, "compact") {
+		p.s.Compact()
+	}
 	p.m.now = p.m.now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(p.T, "ms")) * time.Millisecond)
 	switch rapid.IntRange(0, 11).Draw(p.T, "kind of step") {
 	case 10, 11:

@@ -102,9 +102,14 @@ func (r *reload) scanRoot() (err error) {
 // kept passes over the events that the stream has, and takes in what changed in
 // them.
 func (r *reload) kept() bool {
-	for _, e := range r.s.events {
-		if !r.skip(e.pre) || !r.skip(e.raw) && !r.change(e) {
-			return false
+	for from := 0; from < len(r.s.events); from += blockEvents {
+		if text := r.s.blocks.at(from); text != "" && r.skip(text) {
+			continue
+		}
+		for _, e := range r.s.events[from:r.s.blockEnd(from)] {
+			if !r.skip(e.pre) || !r.skip(e.raw) && !r.change(e) {
+				return false
+			}
 		}
 	}
 	return true
@@ -117,6 +122,7 @@ func (r *reload) change(e *Event) bool {
 		return false
 	}
 	r.s.touch(e)
+	r.s.blocks.open(e)
 	r.s.unindex(e)
 	e.raw, e.tagEnd, e.topic = now.raw, now.tagEnd, now.topic
 	e.status, e.policy, e.flags = now.status, now.policy, now.flags|e.flags&flagLinked

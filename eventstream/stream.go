@@ -3,6 +3,7 @@ package eventstream
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,7 @@ type Stream struct {
 	size    int        // bytes of the document
 
 	events []*Event
+	blocks blocks
 	root   *Event
 	byID   idTable
 	// Threads without a step 0, by name; only a foreign hand writes such.
@@ -112,14 +114,40 @@ func (s *Stream) Bytes() []byte { return s.AppendTo(make([]byte, 0, s.Size())) }
 // AppendTo appends the document to dst. What was not edited is copied as it was
 // read.
 func (s *Stream) AppendTo(dst []byte) []byte {
-	if s.blank {
-		return dst
+	for text := range s.pieces() {
+		dst = append(dst, text...)
 	}
-	dst = append(append(dst, s.before...), s.rootTag...)
-	for _, e := range s.events {
-		dst = append(append(dst, e.pre...), e.raw...)
+	return dst
+}
+
+// Pieces returns the document in pieces, which together are Bytes. They do not change
+// with the stream, and after [Stream.Compact] they are few: to keep a document as it
+// is now costs less than a copy of it.
+func (s *Stream) Pieces() []string {
+	return slices.AppendSeq(make([]string, 0, len(s.blocks)+3), s.pieces())
+}
+
+// pieces yields the document from its beginning to its end.
+func (s *Stream) pieces() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.blank || !yield(s.before) || !yield(s.rootTag) {
+			return
+		}
+		for from := 0; from < len(s.events); from += blockEvents {
+			if text := s.blocks.at(from); text != "" {
+				if !yield(text) {
+					return
+				}
+				continue
+			}
+			for _, e := range s.events[from:s.blockEnd(from)] {
+				if !yield(e.pre) || !yield(e.raw) {
+					return
+				}
+			}
+		}
+		yield(s.after)
 	}
-	return append(dst, s.after...)
 }
 
 // Size is the length of the document in bytes.

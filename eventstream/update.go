@@ -259,6 +259,7 @@ func (s *Stream) applyAt(now string, e *Event, changes []change, children ...chi
 	changes = append(append(room[:0], changes...), set("timestamp", now))
 	raw, tagEnd := rebuild(e, changes, children)
 	s.touch(e)
+	s.blocks.open(e)
 	s.unindex(e)
 	s.size += len(raw) - len(e.raw)
 	e.raw, e.tagEnd = raw, int32(tagEnd)
