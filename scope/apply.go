@@ -30,14 +30,15 @@ func (l *line) apply(doc *document) (steered int) {
 	return steered
 }
 
-// When nothing has come for gatherQuiet times gatherStep it is taken that all have
-// come. They are waited for no longer than gatherLimit or than the upload before
-// took, whichever is longer: on a busy machine many need longer to come back, and
-// each upload that is saved is worth as much.
+// When nothing has come while the others had gatherYields times the chance to run, it
+// is taken that all have come. They are waited for no longer than gatherLimit or than
+// the upload before took, whichever is longer: on a busy machine many need longer to
+// come back, and each upload that is saved is worth as much. It is no sleep, which
+// lasts a millisecond and more where the process has nothing else to do, however short
+// it is meant to be.
 const (
-	gatherStep  = 50 * time.Microsecond
-	gatherQuiet = 3
-	gatherLimit = time.Millisecond
+	gatherYields = 1000
+	gatherLimit  = time.Millisecond
 )
 
 func (l *line) patience() time.Duration { return max(gatherLimit, min(l.took, l.s.set.maxHold)) }
@@ -49,14 +50,14 @@ func (l *line) expects(n int, patience *time.Duration) bool {
 	if n == 1 {
 		runtime.Gosched() // it may not be alone
 	}
-	for quiet := 0; len(l.arrivals(n)) == 0; quiet++ {
-		if n >= l.together || quiet == gatherQuiet || *patience <= 0 {
+	began := time.Now()
+	for yields := 0; len(l.arrivals(n)) == 0; yields++ {
+		if n >= l.together || yields == gatherYields || yields%64 == 0 && time.Since(began) > *patience {
 			return false
 		}
-		began := time.Now()
-		time.Sleep(gatherStep)
-		*patience -= time.Since(began)
+		runtime.Gosched()
 	}
+	*patience -= time.Since(began)
 	return true
 }
 

@@ -322,16 +322,17 @@ func TestEdit_ComesWhileOthersRun(t *testing.T) {
 				return touch(s)
 			})
 			<-running
-			share(touch)
 			if round == 0 {
 				share(touch)
+				share(touch)
+			} else {
+				share(func(s *eventstream.Stream) error {
+					share(touch) // it comes when this one, the last of the batch, has run
+					return touch(s)
+				})
 			}
 			synctest.Wait()
 			close(goOn)
-			if round == 1 {
-				time.Sleep(100 * time.Microsecond)
-				share(touch)
-			}
 			wg.Wait()
 		}
 		if puts := w.count("put"); puts != 2 {
