@@ -92,10 +92,13 @@ func (l *line) committed(t *tenure, doc *document, p *pending, etag string) {
 	l.s.stats.commits.Add(1)
 	l.s.stats.edits.Add(int64(l.current.size()))
 	l.s.told.committed(l.current.size())
-	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: &content{body: p.body}})
+	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: contentOf(doc.stream)})
 	t.etag = etag
 	if etag == "" || p.unknown {
 		l.doc = nil
+	}
+	if l.s.local && !p.unknown { // else something may still be under way that reads it
+		l.s.bodies.reuse(p.body)
 	}
 }
 
@@ -121,7 +124,8 @@ func (l *line) prepare(doc *document, steered int) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pending{body: doc.stream.Bytes(), meta: meta, own: own, etag: doc.etag, before: before}, nil
+	doc.stream.Compact()
+	return &pending{body: l.s.bodies.of(doc.stream), meta: meta, own: own, etag: doc.etag, before: before}, nil
 }
 
 // nextCommit numbers a commit. Numbers grow over all streams of the scope, and

@@ -37,7 +37,7 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 	if err != nil {
 		return nil, err
 	}
-	stored := &content{body: p.body}
+	stored := contentOf(stream)
 	res := &Result{
 		Created: refs(stream), Ended: stream.IsDone(), Changed: true, ETag: etag,
 		Batch: 1, Waited: time.Since(began), committed: stored,

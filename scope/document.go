@@ -63,7 +63,7 @@ func (l *line) take(object *store.Object) (*document, error) {
 	if err != nil {
 		return nil, untouched(l.blob, err)
 	}
-	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: &content{body: object.Body}}
+	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: contentOf(stream)}
 	return l.doc, nil
 }
 

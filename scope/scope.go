@@ -22,6 +22,7 @@ type Scope struct {
 	procs    *processes
 	stats    counters
 	told     histograms
+	bodies   bodies
 
 	open  context.Context // ends when Close begins
 	shut  context.CancelCauseFunc
