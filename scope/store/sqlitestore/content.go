@@ -99,7 +99,7 @@ func (p *packer) with(body []byte, f func(content) error) error {
 func packBlock(buffer, body []byte) []byte {
 	need := s2.MaxEncodedLen(len(body)) + crcSize
 	if cap(buffer) < need {
-		buffer = make([]byte, need)
+		buffer = make([]byte, need+need/4) // bodies grow, and to clear it takes as long as to pack
 	}
 	data := s2.Encode(buffer[:cap(buffer)], body)
 	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
