@@ -69,7 +69,7 @@
 //     read, go on at 3; otherwise release, and pause before the next acquire, so
 //     that others get their turn. Where nobody else has written in between, the
 //     lease is kept for five times MaxHold, and where it took long to read the
-//     document, for up to as long.
+//     document, twice in a row, for up to as long.
 //
 // If the Put is not answered, the commit number tells what became of it, even if
 // another holder has written since. The same bytes are sent again only as long as

@@ -869,7 +869,7 @@ func TestEdit_MaxHold(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		others bool
-		read   time.Duration // takes the document
+		read   time.Duration // takes the document; negative: once
 		want   time.Duration
 	}{
 		{"nobody takes it", false, 0, 5 * maxHold},
@@ -877,6 +877,7 @@ func TestEdit_MaxHold(t *testing.T) {
 		{"little to read", true, maxHold / 4, maxHold},
 		{"much to read", true, maxHold / 2, 2 * maxHold},
 		{"very much to read", true, 3 * maxHold, 5 * maxHold},
+		{"one read that takes long", true, -3 * maxHold, maxHold},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
@@ -912,7 +913,8 @@ func (w *world) longestHold(others bool, read time.Duration) func() time.Duratio
 		case c.Op == "put":
 			time.Sleep(time.Millisecond)
 		case c.Op == "get":
-			time.Sleep(read)
+			time.Sleep(read.Abs())
+			read = max(read, 0)
 		case c.Op == "acquire" && others:
 			before := w.get()
 			w.putMeta(before.Body, before.Metadata)

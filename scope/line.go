@@ -30,6 +30,7 @@ type line struct {
 	sealed   time.Time     // when the last batch was
 	took     time.Duration // from then until it was durable
 	hold     time.Duration // how long the lease is kept while edits wait
+	loadTook time.Duration // what it took to read the document the time before; 0 if it was in memory
 	released time.Time     // when the lease was, last
 	others   time.Time     // when it was last seen that others have written
 	doc      *document     // as committed; nil if it has to be read
@@ -115,6 +116,7 @@ func (l *line) session() {
 	}
 	l.adjustHold(t)
 	busy := l.serve(t)
+	l.loadTook = t.load
 	t.end()
 	l.released = time.Now()
 	if busy && l.s.set.strategy == Leased {
@@ -169,9 +171,10 @@ func (l *line) serve(t *tenure) (busy bool) {
 // kept at least: or whoever shares a large one would read more than write.
 const worthLoading = 4
 
-// due is how long the lease is kept.
+// due is how long the lease is kept. One read that took long is none of the others'
+// fault; two are what to expect.
 func (l *line) due(t *tenure) time.Duration {
-	return max(l.hold, min(worthLoading*t.load, longHold*l.s.set.maxHold))
+	return max(l.hold, min(worthLoading*min(t.load, l.loadTook), longHold*l.s.set.maxHold))
 }
 
 // collect takes over what waits, or what comes within a moment; false if nothing
