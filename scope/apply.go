@@ -37,7 +37,7 @@ func (l *line) apply(doc *document) (steered int) {
 // lasts a millisecond and more where the process has nothing else to do, however short
 // it is meant to be.
 const (
-	gatherYields = 1000
+	gatherYields = 300
 	gatherLimit  = time.Millisecond
 )
 
@@ -52,7 +52,7 @@ func (l *line) expects(n int, patience *time.Duration) bool {
 	}
 	began := time.Now()
 	for yields := 0; len(l.arrivals(n)) == 0; yields++ {
-		if n >= l.together || yields == gatherYields || yields%64 == 0 && time.Since(began) > *patience {
+		if n >= l.together || yields == gatherYields || time.Since(began) > *patience {
 			return false
 		}
 		runtime.Gosched()
