@@ -2,6 +2,7 @@ package eventstream_test
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -35,6 +36,36 @@ func TestCompact_ChangesNothing(t *testing.T) {
 			if r.IntN(5) == 0 {
 				sameStreams(t, compacted, plain.Stream)
 				other = taken(t, other, compacted)
+			}
+		}
+	}
+}
+
+// TestCompact_InsideAnEdit: an edit that fails is undone, even if it has compacted what
+// it changed and added.
+func TestCompact_InsideAnEdit(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 128} { // events
+		r := start(t)
+		if n > 1 {
+			r.split("00", n-1, nil)
+		}
+		for i, f := range []func() error{
+			func() error { return r.Update(r.At(n-1), "by", "alice") },
+			func() error { _, err := r.Next(r.At(n-1), eventstream.NewEvent{Name: "N"}); return err },
+		} {
+			want := string(r.Bytes())
+			_, err := r.Edit(r.now, func() error {
+				if err := f(); err != nil {
+					return err
+				}
+				r.Compact()
+				return errWanted
+			})
+			if !errors.Is(err, errWanted) {
+				t.Fatal(err)
+			}
+			if got := string(r.Bytes()); got != want {
+				t.Errorf("%d events, edit %d: after it was undone the document is\n%s\nwant\n%s", n, i, got, want)
 			}
 		}
 	}

@@ -175,11 +175,13 @@ func (s *Stream) undo(sp savepoint) {
 	for i := len(tx.events) - 1; i >= sp.saved; i-- {
 		u := &tx.events[i]
 		s.unindex(u.e)
+		s.blocks.open(u.e) // the edit may have compacted what it changed
 		*u.e = u.was
 		s.index(u.e)
 	}
 	for _, e := range s.events[sp.events:] {
 		s.unindex(e)
+		s.blocks.open(e)
 		s.byID.remove(e)
 	}
 	for i := len(tx.threads) - 1; i >= sp.savedThreads; i-- {
