@@ -327,7 +327,7 @@ func TestEdit_ComesWhileOthersRun(t *testing.T) {
 				share(touch)
 			} else {
 				share(func(s *eventstream.Stream) error {
-					share(touch) // it comes when this one, the last of the batch, has run
+					share(touch) // it comes when this one, the last that has come, has begun
 					return touch(s)
 				})
 			}

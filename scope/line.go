@@ -167,7 +167,7 @@ func (l *line) serve(t *tenure) (busy bool) {
 	return false
 }
 
-// worthLoading is how many times what it took to read the document the lease is
+// worthLoading is how many times what it takes to read the document the lease is
 // kept at least: or whoever shares a large one would read more than write.
 const worthLoading = 4
 
