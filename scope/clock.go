@@ -113,6 +113,24 @@ func (t timed) Put(ctx context.Context, name string, body []byte, o *store.PutOp
 	return info, err
 }
 
+func (t timed) GetPieces(ctx context.Context, name string, had *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	sent := t.clock.instant()
+	info, body, err := store.GetPieces(ctx, t.Store, name, had, c)
+	if err == nil {
+		t.clock.observe(sent, t.clock.instant(), info.Date)
+	}
+	return info, body, err
+}
+
+func (t timed) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	sent := t.clock.instant()
+	info, body, err := store.PutPieces(ctx, t.Store, name, pieces, had, o)
+	if err == nil {
+		t.clock.observe(sent, t.clock.instant(), info.Date)
+	}
+	return info, body, err
+}
+
 func (t timed) Stat(ctx context.Context, name string, c *store.Conditions) (*store.Info, error) {
 	sent := t.clock.instant()
 	info, err := t.Store.Stat(ctx, name, c)

@@ -24,7 +24,7 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 }
 
 func (s *Store) put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	o, err := rules.NormalizePut(name, body, o, MaxBody)
+	o, err := rules.NormalizePut(name, int64(len(body)), o, MaxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -29,13 +29,17 @@ type Store struct {
 }
 
 // blob is replaced by every write. Its body is never changed, so that it can be
-// copied outside the lock.
+// handed out, and copied outside the lock.
 type blob struct {
 	rules.Blob
-	body []byte
+	body *store.Body
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Versioner = (*Store)(nil)
+	_ store.Piecewise = (*Store)(nil)
+)
 
 // Options of a store; nil means the defaults.
 type Options struct {
@@ -75,16 +79,25 @@ func (s *Store) Create(ctx context.Context) error {
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, name string, c *store.Conditions) (*store.Object, error) {
-	var object store.Object
+	info, body, err := s.GetPieces(ctx, name, nil, c)
+	if err != nil {
+		return nil, err
+	}
+	return &store.Object{Info: *info, Body: body.Bytes()}, nil
+}
+
+// GetPieces implements [store.Piecewise]. It gives the pieces that were put.
+func (s *Store) GetPieces(ctx context.Context, name string, _ *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	var info store.Info
+	var body *store.Body
 	err := rules.CheckName(name)
 	if err == nil {
-		object.Info, object.Body, err = s.read(ctx, name, c)
+		info, body, err = s.read(ctx, name, c)
 	}
 	if err != nil {
-		return nil, rules.Fail("get", name, err)
+		return nil, nil, rules.Fail("get", name, err)
 	}
-	object.Body = slices.Clone(object.Body)
-	return &object, nil
+	return &info, body, nil
 }
 
 // Stat implements [store.Store].
@@ -96,8 +109,7 @@ func (s *Store) Stat(ctx context.Context, name string, c *store.Conditions) (*st
 	return &info, nil
 }
 
-// read returns the body itself, for the caller to copy outside the lock.
-func (s *Store) read(ctx context.Context, name string, c *store.Conditions) (info store.Info, body []byte, err error) {
+func (s *Store) read(ctx context.Context, name string, c *store.Conditions) (info store.Info, body *store.Body, err error) {
 	conditions, err := rules.NormalizeConditions(name, c, rules.ForRead)
 	if err != nil {
 		return info, nil, err
@@ -121,31 +133,38 @@ func (s *Store) read(ctx context.Context, name string, c *store.Conditions) (inf
 
 // Put implements [store.Store].
 func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	info, err := s.put(ctx, name, body, o)
-	if err != nil {
-		return nil, rules.Fail("put", name, err)
-	}
-	return info, nil
+	info, _, err := s.PutPieces(ctx, name, []string{string(body)}, nil, o)
+	return info, err
 }
 
-func (s *Store) put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	o, err := rules.NormalizePut(name, body, o, s.maxBody)
+// PutPieces implements [store.Piecewise].
+func (s *Store) PutPieces(ctx context.Context, name string, pieces []string, _ *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	body := &store.Body{Pieces: slices.Clone(pieces)}
+	info, err := s.put(ctx, name, body, o)
+	if err != nil {
+		return nil, nil, rules.Fail("put", name, err)
+	}
+	return info, body, nil
+}
+
+func (s *Store) put(ctx context.Context, name string, body *store.Body, o *store.PutOptions) (*store.Info, error) {
+	size := int64(body.Size())
+	o, err := rules.NormalizePut(name, size, o, s.maxBody)
 	if err != nil {
 		return nil, err
 	}
-	kept := slices.Clone(body)
 	var info store.Info
 	err = s.locked(ctx, func(now time.Time) error {
 		found, err := s.find(name)
 		if err != nil {
 			return err
 		}
-		written, err := found.Put(body, o, now)
+		written, err := found.Put(size, o, now)
 		if err != nil {
 			return err
 		}
 		written.ETag = s.nextETag()
-		s.set(name, &blob{Blob: *written, body: kept})
+		s.set(name, &blob{Blob: *written, body: body})
 		info = written.Info(name, now)
 		return nil
 	})

@@ -16,6 +16,12 @@ var harness = storetest.Harness{
 
 func TestStore(t *testing.T) { storetest.Run(t, harness) }
 
+func TestStore_InPieces(t *testing.T) {
+	h := harness
+	h.Open = func(t testing.TB) store.Store { return storetest.InPieces(harness.Open(t)) }
+	storetest.Run(t, h)
+}
+
 func TestStore_MaxBody(t *testing.T) {
 	s := memstore.New(&memstore.Options{MaxBody: 3})
 	if err := s.Create(t.Context()); err != nil {

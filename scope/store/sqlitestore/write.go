@@ -23,7 +23,7 @@ func (s *Store) Create(ctx context.Context) error {
 
 // Put implements [store.Store].
 func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	o, err := rules.NormalizePut(name, body, o, s.maxBody)
+	o, err := rules.NormalizePut(name, int64(len(body)), o, s.maxBody)
 	if err != nil {
 		return nil, fail("put", name, err)
 	}
@@ -45,7 +45,7 @@ func (s *Store) put(ctx context.Context, name string, body []byte, stored conten
 		if err != nil {
 			return err
 		}
-		written, err := found.blob().Put(body, o, now)
+		written, err := found.blob().Put(int64(len(body)), o, now)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,7 @@ type Faults struct {
 var (
 	_ store.Store     = (*Faults)(nil)
 	_ store.Versioner = (*Faults)(nil)
+	_ store.Piecewise = (*Faults)(nil)
 )
 
 // NewFaults puts faults over s. A nil hook makes a mere counter.
@@ -98,13 +99,40 @@ func (f *Faults) Get(ctx context.Context, name string, c *store.Conditions) (*st
 
 // Put implements [store.Store].
 func (f *Faults) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
-	var c *store.Conditions
-	if o != nil {
-		c = &o.Conditions
-	}
-	return through(f, conditional("put", name, c), func() (*store.Info, error) {
+	return through(f, conditional("put", name, conditionsOf(o)), func() (*store.Info, error) {
 		return f.under.Put(ctx, name, body, o)
 	})
+}
+
+// answerInPieces is the answer of a call about a body in pieces.
+type answerInPieces struct {
+	info *store.Info
+	body *store.Body
+}
+
+// GetPieces implements [store.Piecewise], on any store. It is a "get".
+func (f *Faults) GetPieces(ctx context.Context, name string, had *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	a, err := through(f, conditional("get", name, c), func() (a answerInPieces, err error) {
+		a.info, a.body, err = store.GetPieces(ctx, f.under, name, had, c)
+		return a, err
+	})
+	return a.info, a.body, err
+}
+
+// PutPieces implements [store.Piecewise], on any store. It is a "put".
+func (f *Faults) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	a, err := through(f, conditional("put", name, conditionsOf(o)), func() (a answerInPieces, err error) {
+		a.info, a.body, err = store.PutPieces(ctx, f.under, name, pieces, had, o)
+		return a, err
+	})
+	return a.info, a.body, err
+}
+
+func conditionsOf(o *store.PutOptions) *store.Conditions {
+	if o == nil {
+		return nil
+	}
+	return &o.Conditions
 }
 
 // Stat implements [store.Store].

@@ -56,7 +56,7 @@ type check struct {
 
 // checks are all cases that are code.
 func checks() []check {
-	return slices.Concat(putChecks(), listChecks(), containerChecks(), leaseChecks(), etagChecks(), raceChecks(), cancelChecks(), versionChecks(), holderChecks())
+	return slices.Concat(putChecks(), listChecks(), containerChecks(), leaseChecks(), etagChecks(), raceChecks(), cancelChecks(), versionChecks(), holderChecks(), piecesChecks())
 }
 
 func (c check) open(t *testing.T, h Harness) store.Store {

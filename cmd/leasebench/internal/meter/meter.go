@@ -100,6 +100,26 @@ func (s counting) Put(ctx context.Context, name string, body []byte, o *store.Pu
 	return info, err
 }
 
+// GetPieces implements [store.Piecewise], on any store.
+func (s counting) GetPieces(ctx context.Context, name string, had *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	s.m.requests.Add(1)
+	info, body, err := store.GetPieces(ctx, s.Store, name, had, c)
+	if err == nil {
+		s.m.read.Add(info.Size)
+	}
+	return info, body, err
+}
+
+// PutPieces implements [store.Piecewise], on any store.
+func (s counting) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	s.m.requests.Add(1)
+	info, body, err := store.PutPieces(ctx, s.Store, name, pieces, had, o)
+	if err == nil {
+		s.m.noteWritten(name, body.Size())
+	}
+	return info, body, err
+}
+
 // Stat implements [store.Store].
 func (s counting) Stat(ctx context.Context, name string, c *store.Conditions) (*store.Info, error) {
 	s.m.requests.Add(1)

@@ -53,9 +53,9 @@ func (b *Blob) Read(name string, c *store.Conditions, now time.Time) error {
 
 // Put decides a Put over b, with normalized options, and returns what is kept
 // from then on; the caller gives it its ETag.
-func (b *Blob) Put(body []byte, o *store.PutOptions, now time.Time) (*Blob, error) {
+func (b *Blob) Put(size int64, o *store.PutOptions, now time.Time) (*Blob, error) {
 	written := &Blob{
-		Size:        int64(len(body)),
+		Size:        size,
 		ContentType: o.ContentType,
 		Metadata:    o.Metadata,
 		Created:     now,

@@ -18,10 +18,10 @@ func CheckTarget(name string) error {
 	return CheckName(name)
 }
 
-// NormalizePut checks the form of a Put, whose options may be nil, and returns
+// NormalizePut checks the form of a Put of so many bytes, whose options may be nil, and returns
 // them with a canonical lease ID, the content type filled in, and metadata of
 // its own.
-func NormalizePut(name string, body []byte, o *store.PutOptions, maxBody int64) (*store.PutOptions, error) {
+func NormalizePut(name string, size int64, o *store.PutOptions, maxBody int64) (*store.PutOptions, error) {
 	if o == nil {
 		o = &store.PutOptions{}
 	}
@@ -38,7 +38,7 @@ func NormalizePut(name string, body []byte, o *store.PutOptions, maxBody int64) 
 		CheckName(name),
 		checkContentType(n.ContentType),
 		CheckMetadata(n.Metadata),
-		checkBody(int64(len(body)), maxBody),
+		checkBody(size, maxBody),
 	)
 }
 
