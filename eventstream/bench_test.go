@@ -81,6 +81,31 @@ func BenchmarkReload(b *testing.B) {
 	}
 }
 
+// BenchmarkReloadPieces does so with pieces, of which those without a change are known.
+func BenchmarkReloadPieces(b *testing.B) {
+	for _, n := range sizes {
+		s := mustParse(b, canonical(n))
+		other := mustParse(b, bytes.Replace(s.Bytes(), []byte(`tag="x"`), []byte(`tag="yy"`), 200))
+		s.Compact()
+		other.Compact()
+		texts := [][]string{other.Pieces(), s.Pieces()}
+		for i, piece := range texts[1] {
+			if texts[0][i] == piece {
+				texts[0][i] = piece // the same string
+			}
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(s.Size()))
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if next, err := s.ReloadPieces(texts[i%2]); next != s {
+					b.Fatalf("ReloadPieces = %v, %v, want the same stream", next, err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkRetained measures what a stream keeps, per byte of the document.
 func BenchmarkRetained(b *testing.B) {
 	for _, n := range sizes {

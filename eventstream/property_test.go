@@ -137,7 +137,13 @@ func (p *pair) failingEdit(end func() error) {
 
 // takeOver lets the other process go on, with what the one before has written.
 func (p *pair) takeOver() {
-	s, err := p.other.Reload(p.s.Bytes())
+	var s *eventstream.Stream
+	var err error
+	if rapid.Bool().Draw(p.T, "in pieces") {
+		s, err = p.other.ReloadPieces(p.s.Pieces())
+	} else {
+		s, err = p.other.Reload(p.s.Bytes())
+	}
 	if err != nil {
 		p.Fatalf("Reload: %v\n%s", err, p.s.Bytes())
 	}

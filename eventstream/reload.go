@@ -1,8 +1,8 @@
 package eventstream
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,20 +16,31 @@ import (
 // needs to be alone, as edits do, and keeps no reference to data. However often a
 // stream is reloaded, the memory it keeps grows with the document only.
 func (s *Stream) Reload(data []byte) (*Stream, error) {
-	if s.follow(data) {
+	if s.follow([]string{string(data)}) {
 		return s, nil
 	}
 	return Parse(data)
 }
 
+// ReloadPieces is Reload of a text in pieces, as [Stream.Pieces] of a compacted stream
+// gives them. One that s has given itself, the same string, costs next to nothing.
+// Pieces that are cut elsewhere are read as a whole.
+func (s *Stream) ReloadPieces(pieces []string) (*Stream, error) {
+	if s.follow(pieces) {
+		return s, nil
+	}
+	return Parse([]byte(strings.Join(pieces, "")))
+}
+
 // follow brings the stream to a later text of its document. If that does not
 // follow from the one before by edits of ours, it reports false and leaves the
 // stream as it was.
-func (s *Stream) follow(data []byte) (ok bool) {
-	if s.tx != nil || len(s.events) == 0 || s.unsettled || s.irregular || s.settled.Changed > 0 || len(data) > MaxBytes {
+func (s *Stream) follow(pieces []string) (ok bool) {
+	size := sizeOf(pieces)
+	if s.tx != nil || len(s.events) == 0 || s.unsettled || s.irregular || s.settled.Changed > 0 || size > MaxBytes {
 		return false
 	}
-	r := &reload{parser: parser{s: s}, rest: data}
+	r := &reload{parser: parser{s: s}, more: pieces}
 	s.begin()
 	defer func() {
 		if !ok {
@@ -40,8 +51,16 @@ func (s *Stream) follow(data []byte) (ok bool) {
 	if !r.root() || !r.kept() || !r.appended() || !r.linked() || !r.settled() {
 		return false
 	}
-	s.size, s.now = len(data), time.Time{}
+	s.size, s.now = size, time.Time{}
+	s.Compact() // or an event would keep the whole piece that it was read from
 	return true
+}
+
+func sizeOf(pieces []string) (n int) {
+	for _, piece := range pieces {
+		n += len(piece)
+	}
+	return n
 }
 
 // reload goes through the events of a stream and a later text of its document in
@@ -50,30 +69,42 @@ func (s *Stream) follow(data []byte) (ok bool) {
 // where an element ends depends on nothing behind it.
 type reload struct {
 	parser         // of the line that differs
-	rest    []byte // of the text, from the next event on
+	rest    string // of the piece, from the next event on
+	more    []string
+	chars   []byte // of the line; to use again
 	renewed []link // the events that are new or have changed, with their next
+}
+
+// here is the text from the next event on, to the end of its piece.
+func (r *reload) here() string {
+	for r.rest == "" && len(r.more) > 0 {
+		r.rest, r.more = r.more[0], r.more[1:]
+	}
+	return r.rest
 }
 
 // skip passes over a text, if it stands here.
 func (r *reload) skip(text string) bool {
-	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+	if !strings.HasPrefix(r.here(), text) {
 		return false
 	}
 	r.rest = r.rest[len(text):]
 	return true
 }
 
-// line makes the rest of the line what the scanner reads. It is a copy, so that
-// the whole text need not be kept for one event of it.
+// ends reports whether nothing but a text stands here.
+func (r *reload) ends(text string) bool { return r.here() == text && len(r.more) == 0 }
+
+// line makes the rest of the line, or of the piece, what the scanner reads.
 func (r *reload) line() bool {
-	end := bytes.IndexByte(r.rest, '\n')
-	if end <= 0 {
+	line, _, _ := strings.Cut(r.here(), "\n")
+	if line == "" {
 		return false
 	}
-	line := r.rest[:end]
-	r.reset(string(line))
-	r.rest = r.rest[end:]
-	return r.src[0] == '<' && checkChars(line, r.src) == nil
+	r.rest = r.rest[len(line):]
+	r.reset(line)
+	r.chars = append(r.chars[:0], line...)
+	return line[0] == '<' && checkChars(r.chars, line) == nil
 }
 
 func (r *reload) root() bool {
@@ -135,7 +166,7 @@ func (r *reload) change(e *Event) bool {
 
 // appended reads the events that have been added at the end.
 func (r *reload) appended() bool {
-	for string(r.rest) != r.s.after {
+	for !r.ends(r.s.after) {
 		if !r.skip("\n") {
 			return false
 		}

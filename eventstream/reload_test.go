@@ -2,6 +2,7 @@ package eventstream_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -17,9 +18,15 @@ import (
 // that of reading it: what is returned, and what edits then make of it.
 func reload(t *testing.T, s *eventstream.Stream, text []byte) (result *eventstream.Stream, followed bool) {
 	t.Helper()
+	return reloadPieces(t, s, []string{string(text)})
+}
+
+func reloadPieces(t *testing.T, s *eventstream.Stream, pieces []string) (result *eventstream.Stream, followed bool) {
+	t.Helper()
+	text := []byte(strings.Join(pieces, ""))
 	want, wantErr := eventstream.Parse(text)
 	before := s.Dump()
-	got, err := s.Reload(text)
+	got, err := s.ReloadPieces(pieces)
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 		t.Fatalf("Reload = %v, want %v\n%s", err, wantErr, text)
 	}
@@ -298,7 +305,11 @@ func FuzzReload(f *testing.F) {
 				to := min(from+int(gone%(1<<10)), len(text))
 				text = append(append(append([]byte(nil), text[:from]...), insert...), text[to:]...)
 			}
-			next, _ := reload(t, other, text)
+			pieces := writer.Pieces()
+			if turn >= 2 || seed%2 == 0 {
+				pieces = cut(string(text), rand.New(rand.NewPCG(seed, turn)))
+			}
+			next, _ := reloadPieces(t, other, pieces)
 			if next == nil {
 				return
 			}
@@ -307,8 +318,57 @@ func FuzzReload(f *testing.F) {
 	})
 }
 
+// cut cuts a text anywhere.
+func cut(text string, dice *rand.Rand) (pieces []string) {
+	for len(text) > 0 {
+		n := min(dice.IntN(300), len(text))
+		pieces, text = append(pieces, text[:n]), text[n:]
+	}
+	return pieces
+}
+
+// TestReloadPieces_Follows takes the pieces of another process, which stand where those
+// before them did.
+func TestReloadPieces_Follows(t *testing.T) {
+	for _, n := range []int{2, 63, 64, 65, 128, 200} { // events
+		r := start(t)
+		r.split("00", n-1, nil)
+		other := parse(t, string(r.Bytes())).Stream
+		for round, f := range []func() error{
+			func() error { return nil },
+			func() error { return r.Update(r.At(n-1), "by", "alice") },
+			func() error { return errors.Join(r.Update(r.At(1), "by", "bob"), r.SetAttrs("note", "changed")) },
+			func() error { _, err := r.Next(r.At(n-1), eventstream.NewEvent{Name: "N"}); return err },
+			func() error { return r.Update(r.At(n/2), "by", "carol") },
+		} {
+			if _, err := r.Edit(r.now, f); err != nil {
+				t.Fatal(err)
+			}
+			r.Compact()
+			got, followed := reloadPieces(t, other, r.Pieces())
+			if !followed {
+				t.Errorf("%d events, round %d: ReloadPieces read the document as a whole", n, round)
+			}
+			other = got
+		}
+	}
+}
+
 // TestReload_Memory: what was read once is not kept alive by what is left of it.
 func TestReload_Memory(t *testing.T) {
+	for in, read := range map[string]func(s, other *eventstream.Stream) (*eventstream.Stream, error){
+		"one":    func(s, other *eventstream.Stream) (*eventstream.Stream, error) { return other.Reload(s.Bytes()) },
+		"pieces": func(s, other *eventstream.Stream) (*eventstream.Stream, error) { return other.ReloadPieces(s.Pieces()) },
+		"blocks": func(s, other *eventstream.Stream) (*eventstream.Stream, error) {
+			s.Compact()
+			return other.ReloadPieces(s.Pieces())
+		},
+	} {
+		t.Run(in, func(t *testing.T) { reloadOften(t, read) })
+	}
+}
+
+func reloadOften(t *testing.T, read func(s, other *eventstream.Stream) (*eventstream.Stream, error)) {
 	r := start(t)
 	r.split("00", 200, nil)
 	other := parse(t, string(r.Bytes())).Stream
@@ -319,7 +379,7 @@ func TestReload_Memory(t *testing.T) {
 		if _, err := r.Edit(r.now, func() error { return r.SetInput(e, big) }); err != nil {
 			t.Fatal(err)
 		}
-		got, err := other.Reload(r.Bytes())
+		got, err := read(r.Stream, other)
 		if err != nil || got != other {
 			t.Fatalf("Reload = %v, %v, want what was there", got, err)
 		}
