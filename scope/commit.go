@@ -9,7 +9,9 @@ import (
 
 // pending is one commit: what is written, and what it replaces.
 type pending struct {
-	body    []byte
+	pieces  []string
+	had     *store.Body // what it replaces, as the store knows it
+	written *store.Body // what it has become; nil if that was not answered
 	meta    map[string]string
 	own     commitEntry
 	etag    string        // of what it replaces
@@ -92,13 +94,10 @@ func (l *line) committed(t *tenure, doc *document, p *pending, etag string) {
 	l.s.stats.commits.Add(1)
 	l.s.stats.edits.Add(int64(l.current.size()))
 	l.s.told.committed(l.current.size())
-	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: contentOf(doc.stream)})
+	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: p.stored()})
 	t.etag = etag
 	if etag == "" || p.unknown {
 		l.doc = nil
-	}
-	if l.s.local && !p.unknown { // else something may still be under way that reads it
-		l.s.bodies.reuse(p.body)
 	}
 }
 
@@ -125,7 +124,18 @@ func (l *line) prepare(doc *document, steered int) (*pending, error) {
 		return nil, err
 	}
 	doc.stream.Compact()
-	return &pending{body: l.s.bodies.of(doc.stream), meta: meta, own: own, etag: doc.etag, before: before}, nil
+	return &pending{
+		pieces: doc.stream.Pieces(), had: doc.stored.body,
+		meta: meta, own: own, etag: doc.etag, before: before,
+	}, nil
+}
+
+// stored is the content of the blob once the commit has taken effect.
+func (p *pending) stored() *content {
+	if p.written == nil {
+		return &content{body: &store.Body{Pieces: p.pieces}}
+	}
+	return &content{body: p.written}
 }
 
 // nextCommit numbers a commit. Numbers grow over all streams of the scope, and
@@ -157,7 +167,7 @@ func (l *line) write(t *tenure, p *pending) (etag string, v verdict, err error) 
 
 func (l *line) put(t *tenure, p *pending) (info *store.Info, err error) {
 	err = within(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
-		info, err = l.s.st.Put(ctx, l.blob, p.body, &store.PutOptions{
+		info, p.written, err = store.PutPieces(ctx, l.s.st, l.blob, p.pieces, p.had, &store.PutOptions{
 			Conditions:  store.Conditions{LeaseID: t.id(), IfMatch: p.etag},
 			Metadata:    p.meta,
 			ContentType: contentType,
@@ -180,7 +190,7 @@ func (l *line) refused(t *tenure, p *pending, err error) (verdict, error) {
 		return again, nil
 	case missing(err):
 		return again, nil // reading it tells everyone that it is gone
-	case errors.Is(err, store.ErrTooLarge) && l.s.learnLimit(int64(len(p.body))):
+	case errors.Is(err, store.ErrTooLarge) && l.s.learnLimit(p.size()):
 		return again, nil
 	}
 	return failed, &Error{"edit", l.blob, err}
@@ -195,6 +205,9 @@ func (l *line) bypassed(t *tenure, err error) {
 	l.s.stats.bypassed.Add(1)
 	l.s.set.logger.Warn("the blob was written past our lease", "blob", l.blob, "lease", t.id(), "err", err)
 }
+
+// size is how many bytes are written.
+func (p *pending) size() int64 { return int64((&store.Body{Pieces: p.pieces}).Size()) }
 
 // learnLimit takes in that the store refused a document of this size; false if
 // that was known already.

@@ -23,8 +23,9 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("create %q: %w", blob, err)
 	}
-	p := &pending{body: stream.Bytes(), own: s.nextCommit(nil)}
-	if size, limit := int64(len(p.body)), s.maxBody.Load(); size > limit {
+	stream.Compact()
+	p := &pending{pieces: stream.Pieces(), own: s.nextCommit(nil)}
+	if size, limit := p.size(), s.maxBody.Load(); size > limit {
 		return nil, &Error{"create", blob, fmt.Errorf("%w: %d bytes, %d allowed", store.ErrTooLarge, size, limit)}
 	}
 	var err error
@@ -37,7 +38,7 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 	if err != nil {
 		return nil, err
 	}
-	stored := contentOf(stream)
+	stored := p.stored()
 	res := &Result{
 		Created: refs(stream), Ended: stream.IsDone(), Changed: true, ETag: etag,
 		Batch: 1, Waited: time.Since(began), committed: stored,
@@ -93,7 +94,7 @@ func (s *Scope) create(ctx context.Context, blob string, p *pending) (etag strin
 
 func (s *Scope) putNew(ctx context.Context, blob string, p *pending) (info *store.Info, err error) {
 	err = within(ctx, s.set.call, func(ctx context.Context) (err error) {
-		info, err = s.st.Put(ctx, blob, p.body, &store.PutOptions{
+		info, p.written, err = store.PutPieces(ctx, s.st, blob, p.pieces, nil, &store.PutOptions{
 			Conditions: store.Conditions{IfNoneMatch: store.AnyETag}, Metadata: p.meta, ContentType: contentType,
 		})
 		return err

@@ -34,16 +34,17 @@ func (l *line) load(t *tenure) (*document, error) {
 		c.IfNoneMatch = l.doc.etag
 	}
 	began := time.Now()
-	var object *store.Object
+	var info *store.Info
+	var body *store.Body
 	err := l.s.insist(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
-		object, err = l.s.st.Get(ctx, l.blob, c)
+		info, body, err = store.GetPieces(ctx, l.s.st, l.blob, l.known(), c)
 		return err
 	})
 	switch {
 	case err == nil:
 		defer t.loaded(began)
-		t.etag = object.ETag
-		return l.take(object)
+		t.etag = info.ETag
+		return l.take(info, body)
 	case errors.Is(err, store.ErrConditionNotMet) && l.doc != nil:
 		return l.doc, nil
 	case errors.Is(err, store.ErrDamaged):
@@ -57,21 +58,29 @@ func (l *line) load(t *tenure) (*document, error) {
 
 // take reads what others have written. What we last had of it is where most of
 // that stands already.
-func (l *line) take(object *store.Object) (*document, error) {
+func (l *line) take(info *store.Info, body *store.Body) (*document, error) {
 	l.s.stats.reads.Add(1)
-	stream, err := l.parse(object.Body)
+	stream, err := l.parse(body)
 	if err != nil {
 		return nil, untouched(l.blob, err)
 	}
-	l.doc = &document{stream: stream, etag: object.ETag, meta: object.Metadata, stored: contentOf(stream)}
+	l.doc = &document{stream: stream, etag: info.ETag, meta: info.Metadata, stored: &content{body: body}}
 	return l.doc, nil
 }
 
-func (l *line) parse(body []byte) (*eventstream.Stream, error) {
+// known is the document as the store knows it from us.
+func (l *line) known() *store.Body {
 	if l.doc == nil {
-		return eventstream.Parse(body)
+		return nil
 	}
-	return l.doc.stream.Reload(body)
+	return l.doc.stored.body
+}
+
+func (l *line) parse(body *store.Body) (*eventstream.Stream, error) {
+	if l.doc == nil {
+		return eventstream.Parse(body.Bytes())
+	}
+	return l.doc.stream.ReloadPieces(body.Pieces)
 }
 
 // untouched is the error of an edit of a document that cannot be read.

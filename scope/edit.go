@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,17 +48,15 @@ func (r *Result) Stream() (*eventstream.Stream, error) { return r.committed.pars
 
 // content is a document as it is in the store.
 type content struct {
-	pieces []string
+	body *store.Body
 
 	once   sync.Once
 	stream *eventstream.Stream
 	err    error
 }
 
-func contentOf(s *eventstream.Stream) *content { return &content{pieces: s.Pieces()} }
-
 func (c *content) parse() (*eventstream.Stream, error) {
-	c.once.Do(func() { c.stream, c.err = eventstream.Parse([]byte(strings.Join(c.pieces, ""))) })
+	c.once.Do(func() { c.stream, c.err = eventstream.Parse(c.body.Bytes()) })
 	return c.stream, c.err
 }
 

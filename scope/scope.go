@@ -22,7 +22,6 @@ type Scope struct {
 	procs    *processes
 	stats    counters
 	told     histograms
-	bodies   bodies
 
 	open  context.Context // ends when Close begins
 	shut  context.CancelCauseFunc

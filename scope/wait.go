@@ -62,13 +62,14 @@ func (l *line) readAhead(ctx context.Context) {
 	if l.doc != nil || !l.s.local || l.s.set.strategy != Leased {
 		return
 	}
-	var object *store.Object
+	var info *store.Info
+	var body *store.Body
 	err := within(ctx, l.s.set.call, func(ctx context.Context) (err error) {
-		object, err = l.s.st.Get(ctx, l.blob, nil)
+		info, body, err = store.GetPieces(ctx, l.s.st, l.blob, nil, nil)
 		return err
 	})
 	if err == nil {
-		object.ETag = "" // what stands there now is not what we have written
-		_, _ = l.take(object)
+		info.ETag = "" // what stands there now is not what we have written
+		_, _ = l.take(info, body)
 	}
 }
