@@ -16,12 +16,12 @@ type acquisition struct {
 	blob   string
 	id     string
 	terms  terms
-	wait   time.Duration         // for a lease that is held; 0: not at all; waitForever
-	create bool                  // make an empty blob if there is none
-	seen   func(store.LeaseInfo) // told what a look at a held lease shows; may be nil
-	turn   *turn                 // among those who share a stream; nil: whoever comes first
-	yields bool                  // to others, if they wait: looks before it first asks
-	ready  func(context.Context) // called once before a wait; may be nil
+	wait   time.Duration                      // for a lease that is held; 0: not at all; waitForever
+	create bool                               // make an empty blob if there is none
+	seen   func(store.LeaseInfo)              // told what a look at a held lease shows; may be nil
+	turn   *turn                              // among those who share a stream; nil: whoever comes first
+	yields bool                               // to others, if they wait: looks before it first asks
+	waits  func(context.Context, *store.Info) // called with each look, while we wait; may be nil
 
 	began    time.Time
 	polls    int
@@ -140,10 +140,6 @@ func (a *acquisition) waitFree(ctx context.Context) error {
 	if a.wait == 0 {
 		return a.freeNow(ctx)
 	}
-	if a.ready != nil {
-		a.ready(ctx)
-		a.ready = nil
-	}
 	for {
 		if err := a.pause(ctx); err != nil {
 			return err
@@ -158,6 +154,9 @@ func (a *acquisition) waitFree(ctx context.Context) error {
 		info, err := a.look(ctx)
 		if err != nil || a.hasTurn(info, !info.Lease.State.Locked() || a.breakDead(ctx, info)) {
 			return nil
+		}
+		if a.waits != nil {
+			a.waits(ctx, info)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type document struct {
 	etag   string
 	meta   map[string]string
 	stored *content
+	ahead  bool // it was read while somebody else held the lease
 }
 
 // load returns the document as it is in the store now: from memory if the ETag

@@ -34,6 +34,10 @@ type line struct {
 	released time.Time     // when the lease was, last
 	others   time.Time     // when it was last seen that others have written
 	doc      *document     // as committed; nil if it has to be read
+
+	// The last time that the document was read ahead, and what that took.
+	ahead     time.Time
+	aheadTook time.Duration
 }
 
 // join puts a job into the next batch of a blob and sees that someone works.
@@ -135,8 +139,8 @@ func (l *line) adjustHold(t *tenure) {
 	l.hold = l.s.set.maxHold
 	switch {
 	case t.lease == nil || l.doc == nil:
-	case l.doc.etag != t.etag:
-		l.others = time.Now()
+	case l.doc.ahead || l.doc.etag != t.etag:
+		l.others, l.doc.ahead = time.Now(), false
 	case !l.shared():
 		l.hold *= longHold
 	}

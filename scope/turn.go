@@ -17,6 +17,7 @@ type turn struct {
 	etag   string    // at the last look
 	moved  time.Time // when that was first seen
 	passed bool      // the lease was free, and left to those ahead
+	next   bool      // nobody who is known to wait is ahead
 }
 
 // recentTurn is for how many seconds one who has written counts as one who waits
@@ -50,6 +51,7 @@ const quickLook = 4
 func (t *turn) come(info *store.Info, free bool) (now bool, again waits) {
 	poll := t.s.set.poll
 	ahead, quick := t.ahead(info), min(quickLook*poll.min, poll.max)
+	t.next = ahead <= 0
 	if free {
 		now, t.passed = t.passed || ahead <= 0, true
 		pass := min(time.Duration(1+ahead)*quick, poll.max)

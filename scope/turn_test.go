@@ -1,6 +1,7 @@
 package scope_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/leasestream/leasestream/eventstream"
 	"github.com/leasestream/leasestream/scope"
+	"github.com/leasestream/leasestream/scope/store"
 	"github.com/leasestream/leasestream/scope/store/storetest"
 )
 
@@ -123,5 +125,88 @@ func TestEdit_ReadsAhead(t *testing.T) {
 			t.Errorf("%d reads, want another one under the lease", got)
 		}
 		w.wantNames("B", "C")
+	})
+}
+
+// putAgain writes what stands there once more, under a lease.
+func (w *world) putAgain(lease string) {
+	w.t.Helper()
+	now := w.get()
+	_, err := w.in.Put(w.t.Context(), blob, now.Body, &store.PutOptions{
+		Conditions: store.Conditions{LeaseID: lease}, Metadata: now.Metadata,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// The next in line follows what is written while it waits; the others do not.
+func TestEdit_FollowsWhileItWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		next, other := w.newScope(nil), w.newScope(nil)
+		edit(t, next, add("A"))
+		edit(t, other, add("B"))
+		l := hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
+		var wg sync.WaitGroup
+		wg.Go(func() { edit(t, other, add("C")) })
+		wg.Go(func() { edit(t, next, add("C")) })
+		time.Sleep(time.Second)
+		before := w.count("get")
+		for range 3 {
+			w.putAgain(l.ID())
+			time.Sleep(time.Second)
+		}
+		if got := w.count("get") - before; got != 3 {
+			t.Errorf("%d reads while three times something was written, want one each by the next in line", got)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		w.wantNames("A", "B", "C", "C")
+	})
+}
+
+// Whoever has followed has nothing left to read at its turn, and keeps the lease no
+// longer for that: it knows that it is not alone.
+func TestEdit_HasReadAtItsTurn(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.slow()
+		s := w.newScope(nil)
+		edit(t, s, add("A"))
+		l := hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
+		before := w.count("get")
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		first := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			edit(t, s, add("B"))
+			close(first)
+			for ctx.Err() == nil {
+				edit(t, s, func(s *eventstream.Stream) error { return s.SetAttrs("at", time.Now().String()) })
+			}
+		})
+		time.Sleep(time.Second)
+		w.putAgain(l.ID())
+		time.Sleep(time.Second)
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-first
+		if got := w.count("get") - before; got != 1 {
+			t.Errorf("%d reads, want the one while the lease was held", got)
+		}
+		asked := time.Now()
+		l = hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
+		if waited := time.Since(asked); waited > 60*time.Millisecond {
+			t.Errorf("the lease was kept for %v more, want no more than MaxHold", waited)
+		}
+		stop()
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		w.wantNames("A", "B")
 	})
 }

@@ -3,6 +3,7 @@ package scope
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,9 +31,10 @@ func (l *line) whileAwaited(f func(context.Context, *acquisition) error) error {
 		return errNobody
 	}
 	defer l.awaited()
+	turn := &turn{s: l.s}
 	return f(ctx, &acquisition{
 		s: l.s, blob: l.blob, id: uuid.NewString(), terms: l.s.set.terms, wait: waitForever, seen: l.saw,
-		turn: &turn{s: l.s}, yields: l.comesBack(), ready: l.readAhead,
+		turn: turn, yields: l.comesBack(), waits: func(ctx context.Context, info *store.Info) { l.readAhead(ctx, info, turn) },
 	})
 }
 
@@ -55,21 +57,32 @@ func (l *line) saw(lease store.LeaseInfo) {
 	l.held = &lease
 }
 
-// readAhead reads a document that is not in memory while somebody else holds the
-// lease: to parse a large one takes as long as a turn. It is read once more when the
-// turn is ours, and most of it will stand. An error will come up again then.
-func (l *line) readAhead(ctx context.Context) {
-	if l.doc != nil || !l.s.local || l.s.set.strategy != Leased {
+// worthReading is the part of the time of a waiter that reading ahead may take.
+const worthReading = 1.0 / 4
+
+// readAhead reads the document while somebody else holds the lease, so that at our
+// turn there is little left to read: all other writers wait for that. To parse it the
+// first time takes long, and is for everyone; to follow it is for the next in line.
+// An error will come up again at our turn.
+func (l *line) readAhead(ctx context.Context, info *store.Info, turn *turn) {
+	if !l.s.local || l.s.set.strategy != Leased || l.doc != nil && (!turn.next || l.doc.etag == info.ETag) {
 		return
 	}
-	var info *store.Info
+	began := time.Now()
+	if float64(l.aheadTook) > worthReading*float64(began.Sub(l.ahead)) {
+		return
+	}
 	var body *store.Body
 	err := within(ctx, l.s.set.call, func(ctx context.Context) (err error) {
-		info, body, err = store.GetPieces(ctx, l.s.st, l.blob, nil, nil)
+		info, body, err = store.GetPieces(ctx, l.s.st, l.blob, l.known(), nil)
 		return err
 	})
-	if err == nil {
-		info.ETag = "" // what stands there now is not what we have written
-		_, _ = l.take(info, body)
+	if err != nil {
+		return
 	}
+	if doc, err := l.take(info, body); err == nil {
+		doc.ahead = true
+	}
+	l.ahead = time.Now()
+	l.aheadTook = l.ahead.Sub(began)
 }
