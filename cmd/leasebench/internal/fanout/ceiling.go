@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/leasestream/leasestream/cmd/leasebench/internal/meter"
 	"github.com/leasestream/leasestream/scope/store"
 )
 
@@ -20,37 +20,92 @@ var bareMetadata = map[string]string{
 	"commits": "9b2e4f6a8c0d1e3f:18:1764487931",
 }
 
-// ceiling is how long the store takes for commits of these sizes in bytes and
-// nothing else: one lease, and Puts one after the other, each under its ID and
-// the ETag of what it replaces.
-func ceiling(ctx context.Context, st store.Store, sizes []int) (took time.Duration, err error) {
-	blob := "leasebench/" + uuid.NewString()
-	id := uuid.NewString()
-	info, err := st.Put(ctx, blob, nil, nil)
-	if err != nil {
-		return 0, err
+// ceiling is how long the store takes for these commits and nothing else: a lease of
+// each blob, and Puts one after the other, each under its ID and the ETag of what it
+// replaces. As many bytes stand in pieces that have changed as in the commits.
+func ceiling(ctx context.Context, st store.Store, puts []meter.Put) (took time.Duration, err error) {
+	blobs := map[string]*bare{}
+	defer func() {
+		for _, b := range blobs {
+			err = errors.Join(err, b.remove(ctx))
+		}
+	}()
+	largest := 1
+	for _, p := range puts {
+		largest = max(largest, p.Size)
+		if blobs[p.Blob] == nil {
+			if blobs[p.Blob], err = newBare(ctx, st); err != nil {
+				return 0, err
+			}
+		}
 	}
-	_, err = st.Lease(ctx, blob, &store.LeaseRequest{Action: store.LeaseAcquire, ID: id, Duration: store.LeaseInfinite})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, st.Delete(ctx, blob, &store.Conditions{LeaseID: id})) }()
-	text := events(slices.Max(append(sizes, 1)) + shifts)
+	text := string(events(largest + shifts))
 	began := time.Now()
-	for i, size := range sizes {
-		at := i % shifts // all that follows an edit moves
-		info, err = st.Put(ctx, blob, text[at:at+size], &store.PutOptions{
-			Conditions: store.Conditions{LeaseID: id, IfMatch: info.ETag},
-			Metadata:   bareMetadata,
-		})
-		if err != nil {
+	for _, p := range puts {
+		if err := blobs[p.Blob].commit(ctx, text, p); err != nil {
 			return 0, err
 		}
 	}
 	return time.Since(began), nil
 }
 
-// shifts is how many places a body may begin at.
+// bare is a blob with a lease to which nothing happens but commits.
+type bare struct {
+	st       store.Store
+	name, id string // id is that of the lease
+	etag     string
+	body     *store.Body
+	shift    []int // of the text, by piece
+	turn     int   // which piece is the next to change
+}
+
+func newBare(ctx context.Context, st store.Store) (*bare, error) {
+	b := &bare{st: st, name: "leasebench/" + uuid.NewString(), id: uuid.NewString()}
+	info, err := st.Put(ctx, b.name, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	b.etag = info.ETag
+	_, err = st.Lease(ctx, b.name, &store.LeaseRequest{Action: store.LeaseAcquire, ID: b.id, Duration: store.LeaseInfinite})
+	return b, err
+}
+
+func (b *bare) remove(ctx context.Context) error {
+	if b == nil {
+		return nil
+	}
+	return b.st.Delete(ctx, b.name, &store.Conditions{LeaseID: b.id})
+}
+
+// pieceSize is about that of the pieces of a document, in bytes.
+const pieceSize = 26 << 10
+
+// commit writes a body of the size of a commit with as much of it changed.
+func (b *bare) commit(ctx context.Context, text string, p meter.Put) error {
+	n := (p.Size + pieceSize - 1) / pieceSize
+	b.shift = append(b.shift, make([]int, max(0, n-len(b.shift)))...)
+	for range (p.Changed + pieceSize/2) / pieceSize {
+		b.turn = (b.turn + 1) % n
+		b.shift[b.turn] = (b.shift[b.turn] + 1) % shifts
+	}
+	pieces := make([]string, n)
+	for i := range pieces {
+		from := i * pieceSize
+		to := min(from+pieceSize, p.Size)
+		pieces[i] = text[from+b.shift[i] : to+b.shift[i]]
+	}
+	info, body, err := store.PutPieces(ctx, b.st, b.name, pieces, b.body, &store.PutOptions{
+		Conditions: store.Conditions{LeaseID: b.id, IfMatch: b.etag},
+		Metadata:   bareMetadata,
+	})
+	if err != nil {
+		return err
+	}
+	b.etag, b.body = info.ETag, body
+	return nil
+}
+
+// shifts is how many places of the text a piece may begin at.
 const shifts = 64
 
 // events are lines like those of the document of a run, as many bytes long or a

@@ -20,5 +20,5 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%+v\n", m.Counts())
-	// Output: {Requests:2 Written:14 Read:0 Puts:[14]}
+	// Output: {Requests:2 Written:14 Read:0 Puts:[{Blob:streams/a.xml Size:14 Changed:14}]}
 }

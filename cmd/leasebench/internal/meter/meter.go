@@ -14,13 +14,22 @@ import (
 
 // Meter counts the requests to the stores that it wraps. The zero Meter is ready.
 type Meter struct {
-	// Prefix of the blobs of which the size of every Put is kept.
+	// Prefix of the blobs of which every Put is noted.
 	Prefix string
 
 	requests, written, read atomic.Int64
 
 	mu   sync.Mutex // guards the fields below
-	puts []int
+	puts []Put
+}
+
+// Put is one write of a blob.
+type Put struct {
+	Blob string `json:"blob"`
+	Size int    `json:"size"` // bytes
+	// Changed is how many of them are in pieces that are others than before; all of
+	// them if the blob was written whole.
+	Changed int `json:"changed"`
 }
 
 // Counts are requests, and what they moved.
@@ -28,9 +37,8 @@ type Counts struct {
 	Requests int64 `json:"requests"`
 	Written  int64 `json:"written"` // bytes
 	Read     int64 `json:"read"`    // bytes
-	// Puts are the sizes in bytes of the blobs with the meter's prefix that were
-	// written.
-	Puts []int `json:"puts"`
+	// Puts are those of the blobs with the meter's prefix.
+	Puts []Put `json:"puts"`
 }
 
 // Counts returns what was counted up to now.
@@ -51,14 +59,24 @@ func (m *Meter) Wrap(st store.Store) store.Store {
 	return counted
 }
 
-func (m *Meter) noteWritten(name string, size int) {
-	m.written.Add(int64(size))
-	if m.Prefix == "" || !strings.HasPrefix(name, m.Prefix) {
+func (m *Meter) noteWritten(p Put) {
+	m.written.Add(int64(p.Size))
+	if m.Prefix == "" || !strings.HasPrefix(p.Blob, m.Prefix) {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.puts = append(m.puts, size)
+	m.puts = append(m.puts, p)
+}
+
+// changed is how many bytes are in pieces that do not stand in had at the same place.
+func changed(pieces []string, had *store.Body) (n int) {
+	for i, piece := range pieces {
+		if had == nil || i >= len(had.Pieces) || had.Pieces[i] != piece {
+			n += len(piece)
+		}
+	}
+	return n
 }
 
 type versioned struct {
@@ -95,7 +113,7 @@ func (s counting) Put(ctx context.Context, name string, body []byte, o *store.Pu
 	s.m.requests.Add(1)
 	info, err := s.Store.Put(ctx, name, body, o)
 	if err == nil {
-		s.m.noteWritten(name, len(body))
+		s.m.noteWritten(Put{name, len(body), len(body)})
 	}
 	return info, err
 }
@@ -115,7 +133,7 @@ func (s counting) PutPieces(ctx context.Context, name string, pieces []string, h
 	s.m.requests.Add(1)
 	info, body, err := store.PutPieces(ctx, s.Store, name, pieces, had, o)
 	if err == nil {
-		s.m.noteWritten(name, body.Size())
+		s.m.noteWritten(Put{name, body.Size(), changed(pieces, had)})
 	}
 	return info, body, err
 }

@@ -44,8 +44,33 @@ func TestMeter(t *testing.T) {
 		allRequests(t, m.Wrap(memstore.New(nil)))
 	}
 	got := m.Counts()
-	if got.Requests != 18 || got.Written != 220 || got.Read != 200 || !slices.Equal(got.Puts, []int{100, 100}) {
+	if got.Requests != 18 || got.Written != 220 || got.Read != 200 || !slices.Equal(got.Puts, []meter.Put{{"a/1", 100, 100}, {"a/1", 100, 100}}) {
 		t.Errorf("Counts() = %+v, want 18 requests, 220 bytes written, 200 read, two puts of 100", got)
+	}
+}
+
+// Of a body in pieces it is known how much is new.
+func TestMeter_Pieces(t *testing.T) {
+	m := meter.Meter{Prefix: "a/"}
+	st := m.Wrap(memstore.New(nil))
+	if err := st.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pieces := []string{"<a>", "<b/>", "</a>"}
+	_, had, err := store.PutPieces(t.Context(), st, "a/1", pieces, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces[1] = "<changed/>"
+	if _, _, err := store.PutPieces(t.Context(), st, "a/1", pieces, had, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := store.GetPieces(t.Context(), st, "a/1", had, nil); err != nil {
+		t.Fatal(err)
+	}
+	got := m.Counts()
+	if want := []meter.Put{{"a/1", 11, 11}, {"a/1", 17, 10}}; got.Requests != 4 || got.Written != 28 || got.Read != 17 || !slices.Equal(got.Puts, want) {
+		t.Errorf("Counts() = %+v, want 4 requests, 28 bytes written, 17 read, puts %v", got, want)
 	}
 }
 
