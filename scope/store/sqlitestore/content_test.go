@@ -38,7 +38,7 @@ func storedSize(t *testing.T, path, name string) (size, codec int) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	query := "SELECT length(content), codec FROM body JOIN blob USING (id) WHERE name = ?"
+	query := "SELECT length(content), codec FROM stored JOIN blob USING (id) WHERE name = ?"
 	if err := db.QueryRow(query, name).Scan(&size, &codec); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestStore_DamagedBody(t *testing.T) {
 		s := create(t, path)
 		put(t, s, "streams/a.xml", lines(50_000))
 		put(t, s, "b", lines(50_000))
-		raw(t, path, "UPDATE body SET "+damage+" WHERE id = (SELECT id FROM blob WHERE name = 'streams/a.xml')")
+		raw(t, path, "UPDATE stored SET "+damage+" WHERE id = (SELECT id FROM blob WHERE name = 'streams/a.xml')")
 		_, err := s.Get(t.Context(), "streams/a.xml", nil)
 		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), `"streams/a.xml"`) || !strings.Contains(err.Error(), "from a copy") {
 			t.Errorf("%s: Get() = %v, want %v with the blob's name and what to do", name, err, store.ErrDamaged)

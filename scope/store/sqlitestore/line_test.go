@@ -358,7 +358,7 @@ func TestLine_TransactionUndone(t *testing.T) {
 // of it have had their effect.
 func TestLine_FailedStatement(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
-		raw(t, q.path, "CREATE TRIGGER fails BEFORE INSERT ON body WHEN length(new.content) = 13 BEGIN SELECT RAISE(FAIL, 'no'); END")
+		raw(t, q.path, "CREATE TRIGGER fails BEFORE INSERT ON stored WHEN length(new.content) = 13 BEGIN SELECT RAISE(FAIL, 'no'); END")
 		q.lock()
 		before := q.put("before", "new", store.Conditions{})
 		fails := q.put("fails", "thirteenbytes", store.Conditions{})

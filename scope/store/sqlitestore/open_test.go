@@ -79,8 +79,8 @@ func TestOpen_NewerVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw(t, path, "PRAGMA user_version = 7")
-	refuse(t, path, "version 7", "up to 2", "newer")
-	raw(t, path, "PRAGMA user_version = 2")
+	refuse(t, path, "version 7", "up to 3", "newer")
+	raw(t, path, "PRAGMA user_version = 3")
 	if got := body(t, open(t, path, nil), "a"); got != "kept" {
 		t.Errorf("Get() = %q after the version was set back, want kept", got)
 	}

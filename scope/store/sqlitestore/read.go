@@ -66,7 +66,7 @@ func findContent(c *conn, name, known string) (*record, content, error) {
 	var stored content
 	err := scanRecord(&r, func(dest ...any) error {
 		return c.row("SELECT iif(etag = ?, NULL, content), codec, "+columns+
-			" FROM blob JOIN body USING (id) WHERE name = ?", []any{known, name}, append([]any{&stored.data, &stored.codec}, dest...)...)
+			" FROM blob JOIN stored USING (id) WHERE name = ?", []any{known, name}, append([]any{&stored.data, &stored.codec}, dest...)...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, stored, checkContainer(c)

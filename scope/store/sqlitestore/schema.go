@@ -23,7 +23,7 @@ const version = len(steps)
 // makes them of nothing. A change of the tables is another step. Programs of older
 // versions that have the file open stay in it: a step has to see to it that their
 // statements go on to do no harm, or fail.
-var steps = [...]string{tables, packedBodies}
+var steps = [...]string{tables, packedBodies, bodiesInPieces}
 
 // tables of version 1. The body is a table of its own, so that a lease operation
 // or a listing does not touch it. Times are nanoseconds since 1970, 0 for none;
@@ -61,6 +61,22 @@ INSERT INTO counter VALUES (0);
 const packedBodies = `
 ALTER TABLE body RENAME COLUMN data TO content;
 ALTER TABLE body ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+`
+
+// bodiesInPieces is version 3: a body may be stored as a list of pieces, each of which
+// has a row of its own. The table of bodies has a new name, so that programs of older
+// versions can neither read nor write one, nor delete one and leave its pieces behind.
+// Which blob a piece is of is asked only where the list is damaged, so there is no index
+// of it.
+const bodiesInPieces = `
+ALTER TABLE body RENAME TO stored;
+ALTER TABLE counter ADD COLUMN pieces INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE piece (
+	key     INTEGER PRIMARY KEY,
+	blob    INTEGER NOT NULL,
+	codec   INTEGER NOT NULL,
+	content BLOB NOT NULL
+) STRICT;
 `
 
 // errForeign is the error of a file that something else has made.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,10 +48,30 @@ var version1 = []string{
 	"PRAGMA user_version = 1",
 }
 
-func oldFile(t *testing.T) (path string) {
+// version2 is what it became in programs of version 2.
+var version2 = append(slices.Clone(version1),
+	"ALTER TABLE body RENAME COLUMN data TO content",
+	"ALTER TABLE body ADD COLUMN codec INTEGER NOT NULL DEFAULT 0",
+	"PRAGMA user_version = 2",
+)
+
+// older are the files of older versions, with the statements by which programs of them
+// read, overwrite and delete a body.
+var older = []struct {
+	name                string
+	file                []string
+	read, write, remove string
+}{
+	{"version 1", version1, "SELECT data FROM body WHERE id = ?",
+		"UPDATE body SET data = CAST('theirs' AS BLOB) WHERE id = ?", "DELETE FROM body WHERE id = ?"},
+	{"version 2", version2, "SELECT content FROM body WHERE id = ?",
+		"UPDATE body SET (content, codec) = (CAST('theirs' AS BLOB), 0) WHERE id = ?", "DELETE FROM body WHERE id = ?"},
+}
+
+func oldFile(t *testing.T, statements []string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "store.db")
-	raw(t, path, version1...)
+	raw(t, path, statements...)
 	return path
 }
 
@@ -68,7 +89,12 @@ func userVersion(t *testing.T, path string) (v int) {
 }
 
 func TestOpen_OlderVersion(t *testing.T) {
-	path := oldFile(t)
+	for _, v := range older {
+		t.Run(v.name, func(t *testing.T) { bringUp(t, oldFile(t, v.file)) })
+	}
+}
+
+func bringUp(t *testing.T, path string) {
 	for range 2 {
 		s := open(t, path, &sqlitestore.Options{MustExist: true})
 		wantOldBlobs(t, s)
@@ -78,8 +104,8 @@ func TestOpen_OlderVersion(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := userVersion(t, path); got != 2 {
-			t.Errorf("version = %d after Open(), want 2", got)
+		if got := userVersion(t, path); got != 3 {
+			t.Errorf("version = %d after Open(), want 3", got)
 		}
 	}
 	s := open(t, path, nil)
@@ -110,27 +136,36 @@ func wantOldBlobs(t *testing.T, s store.Store) {
 	}
 }
 
-// TestOpen_OlderProgramStaysInTheFile has one of version 1 go on with statements
+// TestOpen_OlderProgramStaysInTheFile has one of an older version go on with statements
 // that it prepared before the upgrade.
 func TestOpen_OlderProgramStaysInTheFile(t *testing.T) {
-	path := oldFile(t)
+	for _, v := range older {
+		t.Run(v.name, func(t *testing.T) { stay(t, oldFile(t, v.file), v.read, v.write, v.remove) })
+	}
+}
+
+func stay(t *testing.T, path, reads, writes, removes string) {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	read, readErr := db.Prepare("SELECT data FROM body WHERE id = ?")
-	write, writeErr := db.Prepare("UPDATE body SET data = ? WHERE id = ?")
-	if err := errors.Join(readErr, writeErr, read.QueryRow(3).Scan(new([]byte))); err != nil {
+	read, readErr := db.Prepare(reads)
+	write, writeErr := db.Prepare(writes)
+	remove, removeErr := db.Prepare(removes)
+	if err := errors.Join(readErr, writeErr, removeErr, read.QueryRow(3).Scan(new([]byte))); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, path, nil)
 	put(t, s, "old", lines(50_000))
 	if err := read.QueryRow(2).Scan(new([]byte)); err == nil {
-		t.Errorf("an older program reads packed bytes as a body")
+		t.Errorf("an older program reads stored bytes as a body")
 	}
-	if _, err := write.Exec([]byte("theirs"), 2); err == nil {
+	if _, err := write.Exec(2); err == nil {
 		t.Errorf("an older program writes a body that is marked as packed")
+	}
+	if _, err := remove.Exec(2); err == nil {
+		t.Errorf("an older program deletes a body, which may have pieces")
 	}
 	if got := body(t, s, "old"); got != lines(50_000) {
 		t.Errorf("Get() after an older program tried to write = %d bytes", len(got))
@@ -139,7 +174,7 @@ func TestOpen_OlderProgramStaysInTheFile(t *testing.T) {
 
 func TestProcesses_UpgradeAtOnce(t *testing.T) {
 	const processes = 50
-	path := oldFile(t)
+	path := oldFile(t, version1)
 	startAll(t, processes, "create", path)
 	s := open(t, path, &sqlitestore.Options{MustExist: true})
 	wantOldBlobs(t, s)

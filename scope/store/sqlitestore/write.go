@@ -71,7 +71,7 @@ func insert(c *conn, name string, b *rules.Blob, stored content) error {
 	if err != nil || name == "" {
 		return err
 	}
-	return c.exec("INSERT INTO body (id, content, codec) VALUES (?, ?, ?)", id, stored.data, stored.codec)
+	return c.exec("INSERT INTO stored (id, content, codec) VALUES (?, ?, ?)", id, stored.data, stored.codec)
 }
 
 // update overwrites a blob and gives it its ETag.
@@ -82,7 +82,7 @@ func update(c *conn, id int64, b *rules.Blob, stored content) error {
 	}
 	return errors.Join(
 		c.exec("UPDATE blob SET ("+columns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, id)...),
-		c.exec("UPDATE body SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, id),
+		c.exec("UPDATE stored SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, id),
 	)
 }
 
@@ -121,10 +121,10 @@ func (s *Store) Delete(ctx context.Context, name string, c *store.Conditions) er
 // remove deletes a blob, or everything with the container.
 func remove(c *conn, name string, id int64) error {
 	if name == "" {
-		return errors.Join(c.exec("DELETE FROM body"), c.exec("DELETE FROM blob"))
+		return errors.Join(c.exec("DELETE FROM stored"), c.exec("DELETE FROM blob"))
 	}
 	return errors.Join(
-		c.exec("DELETE FROM body WHERE id = ?", id),
+		c.exec("DELETE FROM stored WHERE id = ?", id),
 		c.exec("DELETE FROM blob WHERE id = ?", id),
 	)
 }
