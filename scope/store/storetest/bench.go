@@ -22,6 +22,12 @@ func RunBenchmarks(b *testing.B, h Harness) {
 		b.Run("Put/"+kb, func(b *testing.B) { benchPut(b, openBench(b, h), body) })
 		b.Run("Scope/"+kb, func(b *testing.B) { benchScope(b, openBench(b, h), body) })
 	}
+	for _, size := range []int{300_000, 4_000_000} {
+		kb := fmt.Sprintf("%dKB", size/1000)
+		pieces := cutEven(string(document(size)))
+		b.Run("GetPieces/"+kb, func(b *testing.B) { benchGetPieces(b, openBench(b, h), pieces) })
+		b.Run("PutPieces/"+kb, func(b *testing.B) { benchPutPieces(b, openBench(b, h), pieces) })
+	}
 	b.Run("Stat", func(b *testing.B) { benchStat(b, openBench(b, h)) })
 	b.Run("AcquireRelease", func(b *testing.B) { benchLease(b, openBench(b, h)) })
 	b.Run("List/1000", func(b *testing.B) { benchList(b, openBench(b, h), 1000) })
@@ -73,6 +79,58 @@ func benchPut(b *testing.B, s store.Store, body []byte) {
 	b.SetBytes(int64(len(body)))
 	for n := 0; b.Loop(); n++ {
 		if _, err := s.Put(b.Context(), "a", vary(body, n), &store.PutOptions{Metadata: streamMetadata}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// cutEven cuts a body in pieces as large as those of a stream.
+func cutEven(body string) (pieces []string) {
+	const size = 26_000
+	for ; len(body) > size; body = body[size:] {
+		pieces = append(pieces, body[:size])
+	}
+	return append(pieces, body)
+}
+
+// benchPutPieces changes four pieces with each Put: three that are always the same, as
+// where events are claimed and completed, and one elsewhere.
+func benchPutPieces(b *testing.B, s store.Store, pieces []string) {
+	had := mustPutBench(b, s, pieces, nil)
+	b.SetBytes(int64(had.Size()))
+	for n := 0; b.Loop(); n++ {
+		last := len(pieces) - 1
+		for _, i := range []int{0, last / 2, last - 1, n * 7 % last} {
+			pieces[i] = changedPiece(pieces[i], n)
+		}
+		had = mustPutBench(b, s, pieces, had)
+	}
+}
+
+// changedPiece is a piece with another line in the middle, of the same length.
+func changedPiece(piece string, n int) string {
+	half := len(piece) / 2
+	line := fmt.Sprintf("%020d", n)
+	return piece[:half] + line + piece[half+len(line):]
+}
+
+func mustPutBench(b *testing.B, s store.Store, pieces []string, had *store.Body) *store.Body {
+	_, body, err := store.PutPieces(b.Context(), s, "a", pieces, had, &store.PutOptions{Metadata: streamMetadata})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return body
+}
+
+// benchGetPieces reads a body of which a tenth is not known.
+func benchGetPieces(b *testing.B, s store.Store, pieces []string) {
+	had := mustPutBench(b, s, pieces, nil)
+	b.SetBytes(int64(had.Size()))
+	for i := 0; i < len(had.Keys); i += 10 {
+		had.Keys[i] = 0
+	}
+	for b.Loop() {
+		if _, _, err := store.GetPieces(b.Context(), s, "a", had, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
