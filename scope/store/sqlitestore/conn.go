@@ -71,6 +71,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// snapshot has all that f reads be of one moment.
+func (c *conn) snapshot(f func() error) error {
+	if err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	defer c.rollback()
+	return f()
+}
+
 // beginWrite takes the write lock. A transaction that could not begin has done
 // nothing, so to retry this repeats no write.
 const beginWrite = "BEGIN IMMEDIATE"
@@ -145,6 +154,16 @@ func (c *conn) exec(query string, args ...any) error {
 		_, err = stmt.ExecContext(context.Background(), args...)
 	}
 	return err
+}
+
+// execAll runs statements with the same arguments until one fails.
+func (c *conn) execAll(args []any, queries ...string) error {
+	for _, query := range queries {
+		if err := c.exec(query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // execOnce does not keep the statement: some pragmas act when they are prepared.

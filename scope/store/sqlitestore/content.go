@@ -1,10 +1,12 @@
 package sqlitestore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/s2"
@@ -18,13 +20,14 @@ type codec int64
 const (
 	plain  codec = 0 // as it is
 	packed codec = 1 // as one block of S2 and its CRC, if that is smaller
+	listed codec = 2 // as a manifest of pieces, each of which is stored plain or packed
 )
 
 // minPacked is the least body in bytes that is worth packing: below, there is
 // hardly a page less to write.
 const minPacked = 2 << 10
 
-// content is a body as it is stored.
+// content is a body, or a piece of one, as it is stored.
 type content struct {
 	codec codec
 	data  []byte
@@ -32,15 +35,23 @@ type content struct {
 
 // unpack returns the body, which the record says is of this size.
 func (c content) unpack(size int64) ([]byte, error) {
+	if c.codec == plain && int64(len(c.data)) == size {
+		return c.data, nil
+	}
+	return c.appendTo(nil, size)
+}
+
+// appendTo appends what is stored, which is to be of this size, to dst.
+func (c content) appendTo(dst []byte, size int64) ([]byte, error) {
 	switch {
 	case c.codec == packed:
-		body, err := unpackBlock(c.data, size)
+		whole, err := appendBlock(dst, c.data, size)
 		if err != nil {
 			return nil, c.damaged(size, err)
 		}
-		return body, nil
+		return whole, nil
 	case c.codec == plain && int64(len(c.data)) == size:
-		return c.data, nil
+		return append(dst, c.data...), nil
 	}
 	return nil, c.damaged(size, nil)
 }
@@ -59,9 +70,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errBlock = errors.New("damaged block")
 
-// unpackBlock unpacks a block and its CRC: S2 by itself would take one wrong byte
-// for a letter, and repeat it wherever that is referred to.
-func unpackBlock(data []byte, size int64) ([]byte, error) {
+// appendBlock unpacks a block and its CRC behind dst: S2 by itself would take one wrong
+// byte for a letter, and repeat it wherever that is referred to.
+func appendBlock(dst, data []byte, size int64) ([]byte, error) {
 	end := len(data) - crcSize
 	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
 		return nil, errBlock
@@ -69,30 +80,72 @@ func unpackBlock(data []byte, size int64) ([]byte, error) {
 	if n, err := s2.DecodedLen(data[:end]); err != nil || int64(n) != size {
 		return nil, errBlock
 	}
-	return s2.Decode(nil, data[:end])
+	dst = slices.Grow(dst, int(size))
+	block, err := s2.Decode(dst[len(dst):cap(dst)], data[:end])
+	return dst[:len(dst)+len(block)], err
 }
 
 // packer makes contents of bodies. It keeps buffers, which are as large as the
 // bodies, to use them again.
 type packer struct {
-	buffers sync.Pool // of *[]byte
+	buffers sync.Pool // of *[]byte, for what is packed
+	texts   sync.Pool // of *[]byte, for what is to be
 }
 
 // with calls f with the content of a body, which is good until f returns.
 func (p *packer) with(body []byte, f func(content) error) error {
-	if len(body) < minPacked {
-		return f(content{plain, notNull(body)})
-	}
-	buffer, ok := p.buffers.Get().(*[]byte)
-	if !ok {
-		buffer = new([]byte)
-	}
+	buffer := bufferOf(&p.buffers)
 	defer p.buffers.Put(buffer)
+	return f(pack(buffer, body))
+}
+
+// withPieces is with for a body in pieces that is to be stored whole.
+func (p *packer) withPieces(body *store.Body, f func(content) error) error {
+	text := bufferOf(&p.texts)
+	defer p.texts.Put(text)
+	*text = body.AppendTo(slices.Grow((*text)[:0], body.Size()))
+	return p.with(*text, f)
+}
+
+// piece returns the content of a piece.
+func (p *packer) piece(piece string) content {
+	text, buffer := bufferOf(&p.texts), bufferOf(&p.buffers)
+	defer p.texts.Put(text)
+	defer p.buffers.Put(buffer)
+	*text = append((*text)[:0], piece...)
+	stored := pack(buffer, *text)
+	return content{stored.codec, bytes.Clone(stored.data)}
+}
+
+// whole returns a body that is stored whole.
+func (p *packer) whole(stored content, size int64) (*store.Body, error) {
+	text := bufferOf(&p.texts)
+	defer p.texts.Put(text)
+	data, err := stored.appendTo((*text)[:0], size)
+	if err != nil {
+		return nil, err
+	}
+	*text = data
+	return &store.Body{Pieces: []string{string(data)}}, nil
+}
+
+func bufferOf(pool *sync.Pool) *[]byte {
+	if buffer, ok := pool.Get().(*[]byte); ok {
+		return buffer
+	}
+	return new([]byte)
+}
+
+// pack returns the content of a body, which is kept in the buffer if it is packed.
+func pack(buffer *[]byte, body []byte) content {
+	if len(body) < minPacked {
+		return content{plain, notNull(body)}
+	}
 	*buffer = packBlock(*buffer, body)
 	if len(*buffer) >= len(body) {
-		return f(content{plain, body})
+		return content{plain, body}
 	}
-	return f(content{packed, *buffer})
+	return content{packed, *buffer}
 }
 
 // packBlock packs a body in the memory of buffer, if that suffices.

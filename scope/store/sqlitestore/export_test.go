@@ -2,6 +2,9 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
 	"testing"
 	"time"
 )
@@ -41,4 +44,63 @@ func ExecOnWriter(t *testing.T, s *Store, statement string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// KeepInPieces has s keep bodies in pieces from so many bytes on.
+func KeepInPieces(s *Store, bytes int) { s.inPieces = bytes }
+
+// CheckPieces checks that each blob has the pieces that it names, and that there are no
+// others in the file.
+func CheckPieces(t *testing.T, s *Store) {
+	t.Helper()
+	owners, named := map[int64]int64{}, 0
+	err := s.readers.with(t.Context(), func(c *conn) error {
+		return c.snapshot(func() error {
+			err := c.rows("SELECT key, blob FROM piece", nil, func(scan func(...any) error) (bool, error) {
+				var key, blob int64
+				err := scan(&key, &blob)
+				owners[key] = blob
+				return true, err
+			})
+			if err != nil {
+				return err
+			}
+			query := "SELECT id, size, content FROM stored LEFT JOIN blob USING (id) WHERE codec = ?"
+			return c.rows(query, []any{listed}, func(scan func(...any) error) (bool, error) {
+				var id, size int64
+				var list []byte
+				if err := scan(&id, &size, &list); err != nil {
+					return false, err
+				}
+				m, err := parseManifest(list, size)
+				for _, e := range m {
+					if e.key == 0 {
+						continue
+					}
+					if named++; owners[e.key] != id {
+						t.Errorf("blob %d names piece %d, which is of blob %d", id, e.key, owners[e.key])
+					}
+				}
+				return true, err
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if named != len(owners) {
+		t.Errorf("%d pieces are stored and %d are named", len(owners), named)
+	}
+}
+
+// Entries parses a manifest, whose CRC is added, and tells how many pieces it has and
+// whether it comes out the same from what it is parsed to.
+func Entries(data []byte, size int64) (n int, same bool, err error) {
+	data = binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	m, err := parseManifest(data, size)
+	if err != nil {
+		return 0, false, err
+	}
+	again, err := parseManifest(m.appendTo(nil), size)
+	return len(m), slices.Equal(m, again), err
 }

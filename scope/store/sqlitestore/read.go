@@ -14,40 +14,85 @@ import (
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, name string, c *store.Conditions) (*store.Object, error) {
-	object, err := s.get(ctx, name, c)
+	var joined []byte
+	info, stored, err := s.get(ctx, name, c, func(c *conn, m manifest, size int64) (err error) {
+		joined, err = m.join(c, size)
+		return err
+	})
+	if err == nil && stored.codec != listed {
+		joined, err = stored.unpack(info.Size)
+	}
 	if err != nil {
 		return nil, fail("get", name, err)
 	}
-	return object, nil
+	return &store.Object{Info: *info, Body: joined}, nil
 }
 
-func (s *Store) get(ctx context.Context, name string, c *store.Conditions) (*store.Object, error) {
+// GetPieces implements [store.Piecewise].
+func (s *Store) GetPieces(ctx context.Context, name string, had *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	var body *store.Body
+	info, stored, err := s.get(ctx, name, c, func(c *conn, m manifest, _ int64) (err error) {
+		body, err = s.readPieces(c, m, had)
+		return err
+	})
+	if err == nil && stored.codec != listed {
+		body, err = s.packer.whole(stored, info.Size)
+	}
+	if err != nil {
+		return nil, nil, fail("get", name, err)
+	}
+	return info, body, nil
+}
+
+// get reads the record of a blob and its content. That of a body in pieces is handed to
+// assemble, which reads the pieces; it may be called again.
+func (s *Store) get(ctx context.Context, name string, c *store.Conditions, assemble assembler) (*store.Info, content, error) {
 	conditions, err := rules.NormalizeConditions(name, c, rules.ForRead)
 	if err != nil {
-		return nil, err
+		return nil, content{}, err
 	}
 	if err := rules.CheckName(name); err != nil {
-		return nil, err
+		return nil, content{}, err
 	}
-	var object store.Object
+	var info store.Info
 	var stored content
 	err = s.read(ctx, func(c *conn) error {
-		found, kept, err := findContent(c, name, knownETag(&conditions))
-		if err != nil {
+		once := func() (err error) {
+			info, stored, err = getOnce(c, name, &conditions, assemble)
 			return err
 		}
-		stored = kept
-		now := time.Now()
-		if found != nil {
-			object.Info = found.Info(name, now)
+		err := once()
+		if errors.Is(err, errNoPiece) { // it was another body when its pieces were read, or it is damaged
+			err = c.snapshot(once)
 		}
-		return found.blob().Read(name, &conditions, now)
+		return err
 	})
+	return &info, stored, err
+}
+
+// assembler makes a body of this size of its pieces.
+type assembler func(c *conn, m manifest, size int64) error
+
+// getOnce reads the row and then, if need be, its pieces. They need not be of the same
+// moment: a piece is never changed, and no key is used again, so that either all are
+// those of the row or one is missing.
+func getOnce(c *conn, name string, conditions *store.Conditions, assemble assembler) (info store.Info, stored content, err error) {
+	found, stored, err := findContent(c, name, knownETag(conditions))
 	if err != nil {
-		return nil, err
+		return info, stored, err
 	}
-	object.Body, err = stored.unpack(object.Size)
-	return &object, err
+	now := time.Now()
+	if found != nil {
+		info = found.Info(name, now)
+	}
+	if err := found.blob().Read(name, conditions, now); err != nil || stored.codec != listed {
+		return info, stored, err
+	}
+	m, err := parseManifest(stored.data, info.Size)
+	if err != nil {
+		return info, stored, stored.damaged(info.Size, err)
+	}
+	return info, stored, assemble(c, m, info.Size)
 }
 
 // knownETag is the ETag with which nothing is to be read; "" if there is none,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,10 +32,15 @@ type Store struct {
 	watcher  *pool // of one, since SQLite counts versions for each connection
 	packer   packer
 	maxBody  int64
+	inPieces int          // bytes in large pieces from which on a body is kept in pieces
+	keyShift int64        // between the keys of rows and those that are given out
 	close    func() error // does so once
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Piecewise = (*Store)(nil)
+)
 
 // Options of a store; nil means the defaults.
 type Options struct {
@@ -93,6 +99,8 @@ func open(patience time.Duration, path string, o *Options) (*Store, error) {
 		readers:  newPool(db, max(2, runtime.GOMAXPROCS(0))),
 		watcher:  newPool(db, 1),
 		maxBody:  o.maxBody(),
+		inPieces: inPieces,
+		keyShift: rand.Int64N(1 << 62),
 	}
 	s.close = sync.OnceValue(s.shutDown)
 	if err := s.prepare(o.mustExist()); err != nil {

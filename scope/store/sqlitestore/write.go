@@ -16,7 +16,12 @@ func (s *Store) Create(ctx context.Context) error {
 		if found != nil || err != nil && !errors.Is(err, store.ErrContainerNotFound) {
 			return err
 		}
-		return insert(c, "", &rules.Blob{Created: now, Modified: now}, content{})
+		container := &rules.Blob{Created: now, Modified: now}
+		if _, err := stamp(c, container, 0); err != nil {
+			return err
+		}
+		_, err = insert(c, "", container)
+		return err
 	})
 	return fail("create", "", err)
 }
@@ -29,7 +34,7 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 	}
 	var info *store.Info
 	err = s.packer.with(body, func(stored content) (err error) {
-		info, err = s.put(ctx, name, body, stored, o)
+		info, err = s.put(ctx, name, int64(len(body)), &draft{whole: stored}, o)
 		return err
 	})
 	if err != nil {
@@ -38,62 +43,88 @@ func (s *Store) Put(ctx context.Context, name string, body []byte, o *store.PutO
 	return info, nil
 }
 
-func (s *Store) put(ctx context.Context, name string, body []byte, stored content, o *store.PutOptions) (*store.Info, error) {
+func (s *Store) put(ctx context.Context, name string, size int64, d *draft, o *store.PutOptions) (*store.Info, error) {
 	var info store.Info
-	return &info, s.write(ctx, full, len(stored.data), func(c *conn, now time.Time) error {
-		found, err := find(c, name)
+	return &info, s.write(ctx, full, d.bytes(), func(c *conn, now time.Time) error {
+		found, err := findTarget(c, name)
 		if err != nil {
 			return err
 		}
-		written, err := found.blob().Put(int64(len(body)), o, now)
+		written, err := found.blob().Put(size, o, now)
 		if err != nil {
 			return err
 		}
 		if found == nil {
-			err = insert(c, name, written, stored)
+			err = insertBody(c, name, written, d)
 		} else {
-			err = update(c, found.id, written, stored)
+			err = update(c, found, written, d)
 		}
 		info = written.Info(name, now)
 		return err
 	})
 }
 
-// insert adds a blob, or the container, and gives it its ETag.
-func insert(c *conn, name string, b *rules.Blob, stored content) error {
-	var id int64
-	v, err := stamped(c, b)
+// What follows runs statements one by one until one fails: after one that has undone the
+// whole transaction, the next would be a transaction of its own.
+
+// insertBody adds a blob with its body.
+func insertBody(c *conn, name string, b *rules.Blob, d *draft) error {
+	last, err := stamp(c, b, d.plan(nil))
 	if err != nil {
 		return err
 	}
-	err = c.row("INSERT INTO blob (name, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+	id, err := insert(c, name, b)
+	if err != nil {
+		return err
+	}
+	stored := d.content(last)
+	if err := c.exec("INSERT INTO stored (id, content, codec) VALUES (?, ?, ?)", id, stored.data, stored.codec); err != nil {
+		return err
+	}
+	return d.insertPieces(c, id)
+}
+
+// insert adds the record of a blob, or of the container.
+func insert(c *conn, name string, b *rules.Blob) (id int64, err error) {
+	v, err := values(b)
+	if err != nil {
+		return 0, err
+	}
+	return id, c.row("INSERT INTO blob (name, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
 		append([]any{name}, v...), &id)
-	if err != nil || name == "" {
-		return err
-	}
-	return c.exec("INSERT INTO stored (id, content, codec) VALUES (?, ?, ?)", id, stored.data, stored.codec)
 }
 
-// update overwrites a blob and gives it its ETag.
-func update(c *conn, id int64, b *rules.Blob, stored content) error {
-	v, err := stamped(c, b)
+// update overwrites a blob.
+func update(c *conn, found *target, b *rules.Blob, d *draft) error {
+	last, err := stamp(c, b, d.plan(found.pieces))
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		c.exec("UPDATE blob SET ("+columns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, id)...),
-		c.exec("UPDATE stored SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, id),
-	)
+	v, err := values(b)
+	if err != nil {
+		return err
+	}
+	if err := found.dropPieces(c, d.kept); err != nil {
+		return err
+	}
+	err = c.exec("UPDATE blob SET ("+columns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, found.id)...)
+	if err != nil {
+		return err
+	}
+	stored := d.content(last)
+	if err := c.exec("UPDATE stored SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, found.id); err != nil {
+		return err
+	}
+	return d.insertPieces(c, found.id)
 }
 
-// stamped gives b the next ETag and returns the values of its columns.
-func stamped(c *conn, b *rules.Blob) ([]any, error) {
+// stamp gives b the next ETag, and out the last of so many new keys of pieces. No key
+// is given out twice in a file.
+func stamp(c *conn, b *rules.Blob, keys int) (last int64, err error) {
 	var n int64
-	if err := c.row("UPDATE counter SET etags = etags + 1 RETURNING etags", nil, &n); err != nil {
-		return nil, err
-	}
+	err = c.row("UPDATE counter SET etags = etags + 1, pieces = pieces + ? RETURNING etags, pieces", []any{keys}, &n, &last)
 	b.ETag = rules.ETag(uint64(n))
-	return values(b)
+	return last, err
 }
 
 // Delete implements [store.Store].
@@ -106,25 +137,30 @@ func (s *Store) Delete(ctx context.Context, name string, c *store.Conditions) er
 		return fail("delete", name, err)
 	}
 	err = s.write(ctx, full, 0, func(c *conn, now time.Time) error {
-		found, err := find(c, name)
+		found, err := findTarget(c, name)
 		if err != nil {
 			return err
 		}
 		if err := found.blob().Delete(name, &conditions, now); err != nil {
 			return err
 		}
-		return remove(c, name, found.id)
+		if name == "" {
+			return removeAll(c)
+		}
+		return found.remove(c)
 	})
 	return fail("delete", name, err)
 }
 
-// remove deletes a blob, or everything with the container.
-func remove(c *conn, name string, id int64) error {
-	if name == "" {
-		return errors.Join(c.exec("DELETE FROM stored"), c.exec("DELETE FROM blob"))
+// removeAll deletes the container with all blobs.
+func removeAll(c *conn) error {
+	return c.execAll(nil, "DELETE FROM piece", "DELETE FROM stored", "DELETE FROM blob")
+}
+
+// remove deletes a blob.
+func (t *target) remove(c *conn) error {
+	if err := t.dropPieces(c, nil); err != nil {
+		return err
 	}
-	return errors.Join(
-		c.exec("DELETE FROM stored WHERE id = ?", id),
-		c.exec("DELETE FROM blob WHERE id = ?", id),
-	)
+	return c.execAll([]any{t.id}, "DELETE FROM stored WHERE id = ?", "DELETE FROM blob WHERE id = ?")
 }
