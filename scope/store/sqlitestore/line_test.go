@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,14 @@ func (q *queue) add(name string, do func() error) *waiter {
 func (q *queue) put(name, body string, c store.Conditions) *waiter {
 	return q.add("put "+name, func() error {
 		_, err := q.store.Put(context.Background(), name, []byte(body), &store.PutOptions{Conditions: c})
+		return err
+	})
+}
+
+// putPieces puts largePieces of a version; had is what is known of the blob.
+func (q *queue) putPieces(name, version string, had *store.Body, c store.Conditions) *waiter {
+	return q.add("put pieces of "+name, func() error {
+		_, _, err := q.store.PutPieces(context.Background(), name, largePieces(version), had, &store.PutOptions{Conditions: c})
 		return err
 	})
 }
@@ -190,6 +199,77 @@ func TestLine_RefusalsAreTakenBackAlone(t *testing.T) {
 	})
 }
 
+// TestLine_PiecesAreTakenBackAlone has bodies in pieces put over each other and over
+// whole ones in one transaction, of which some are refused and one fails in the middle
+// of its pieces.
+func TestLine_PiecesAreTakenBackAlone(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		a := putPieces(t, q.store, "a", largePieces("old"), nil)
+		b := putPieces(t, q.store, "b", largePieces("old"), nil)
+		raw(t, q.path, "CREATE TRIGGER fails BEFORE INSERT ON piece WHEN length(new.content) = 777 BEGIN SELECT RAISE(FAIL, 'no'); END")
+		failing := slices.Insert(largePieces("failing"), 10, noise(777))
+		var done []*waiter
+		q.lock()
+		done = append(done, q.putPieces("a", "new", a, store.Conditions{}))
+		wrong := q.putPieces("a", "wrong", a, store.Conditions{IfMatch: `"0x0"`})
+		fails := q.add("fails", func() error {
+			_, _, err := q.store.PutPieces(context.Background(), "b", failing, b, nil)
+			return err
+		})
+		done = append(done,
+			q.put("c", "whole", store.Conditions{}),
+			q.putPieces("c", "over whole", b, store.Conditions{}),
+			q.putPieces("d", "under whole", nil, store.Conditions{}),
+			q.put("d", "over pieces", store.Conditions{}),
+			q.putPieces("e", "deleted", nil, store.Conditions{}),
+			q.add("delete", func() error { return q.store.Delete(context.Background(), "e", nil) }))
+		again := q.putPieces("c", "again", nil, store.Conditions{IfNoneMatch: store.AnyETag})
+		if got := q.run(); got != 1 {
+			t.Errorf("the writers were %d transactions, want 1", got)
+		}
+		for _, w := range done {
+			w.want(t, nil)
+		}
+		wrong.want(t, store.ErrConditionNotMet)
+		fails.wantUnknown(t)
+		again.want(t, store.ErrExists)
+		wantPieces(t, q.store, "a", largePieces("new"), a)
+		wantPieces(t, q.store, "b", largePieces("old"), b)
+		wantPieces(t, q.store, "c", largePieces("over whole"), b)
+		wantBlobs(t, q.store, map[string]string{"d": "over pieces", "e": ""})
+		sqlitestore.CheckPieces(t, q.store)
+	})
+}
+
+// TestLine_PiecesCount has the pieces that are new count for the size of a group, and no
+// others.
+func TestLine_PiecesCount(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		pieces := slices.Repeat([]string{noise(600_000)}, 2)
+		had := putPieces(t, q.store, "a", pieces, nil)
+		write := func(had *store.Body) {
+			q.add("put pieces", func() error {
+				_, _, err := q.store.PutPieces(context.Background(), "a", pieces, had, nil)
+				return err
+			})
+		}
+		q.lock()
+		for range 5 {
+			write(had)
+		}
+		if got := q.run(); got != 1 {
+			t.Errorf("5 bodies of which all is known were %d transactions, want 1", got)
+		}
+		q.lock()
+		for range 3 {
+			write(nil)
+		}
+		if got := q.run(); got != 3 {
+			t.Errorf("3 bodies of which nothing is known were %d transactions, want 3", got)
+		}
+	})
+}
+
 func TestLine_AllRefused(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		q.lock()
@@ -308,6 +388,7 @@ func TestLine_OutcomeIsAwaitedOnceItsTurnHasCome(t *testing.T) {
 func TestLine_FailedCommit(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		put(t, q.store, "a", "old")
+		had := putPieces(t, q.store, "pieces", largePieces("old"), nil)
 		raw(t, q.path,
 			"CREATE TABLE poison (id INTEGER REFERENCES blob(id) DEFERRABLE INITIALLY DEFERRED)",
 			"CREATE TRIGGER poisons AFTER INSERT ON blob WHEN new.name = 'poison' BEGIN INSERT INTO poison VALUES (-1); END")
@@ -316,6 +397,7 @@ func TestLine_FailedCommit(t *testing.T) {
 		all := []*waiter{
 			q.acquire("a", fixedID),
 			q.put("b", "new", store.Conditions{}),
+			q.putPieces("pieces", "new", had, store.Conditions{}),
 			q.put("poison", "x", store.Conditions{}),
 			q.acquire("a", ""), // refused because of the first one
 			q.put("a", "new", store.Conditions{LeaseID: fixedID}),
@@ -327,7 +409,12 @@ func TestLine_FailedCommit(t *testing.T) {
 			w.wantUnknown(t)
 		}
 		wantBlobs(t, q.store, map[string]string{"a": "old", "b": "", "poison": ""})
-		put(t, q.store, "a", "free") // no lease is left of it
+		put(t, q.store, "a", "free")                              // no lease is left of it
+		putPieces(t, q.store, "other", largePieces("other"), nil) // under the keys that were taken back
+		wantPieces(t, q.store, "pieces", largePieces("old"), had)
+		putPieces(t, q.store, "pieces", largePieces("newer"), had)
+		wantPieces(t, q.store, "pieces", largePieces("newer"), had)
+		sqlitestore.CheckPieces(t, q.store)
 	})
 }
 
@@ -336,10 +423,12 @@ func TestLine_FailedCommit(t *testing.T) {
 func TestLine_TransactionUndone(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		put(t, q.store, "a", "old")
+		had := putPieces(t, q.store, "pieces", largePieces("old"), nil)
 		raw(t, q.path, "CREATE TRIGGER undoes BEFORE INSERT ON blob WHEN new.name = 'poison' BEGIN SELECT RAISE(ROLLBACK, 'no more'); END")
 		q.lock()
 		all := []*waiter{
 			q.put("a", "new", store.Conditions{}),
+			q.putPieces("pieces", "new", had, store.Conditions{}),
 			q.put("poison", "x", store.Conditions{}),
 			q.put("b", "new", store.Conditions{}),
 		}
@@ -351,7 +440,42 @@ func TestLine_TransactionUndone(t *testing.T) {
 		}
 		wantBlobs(t, q.store, map[string]string{"a": "old", "b": "", "poison": ""})
 		put(t, q.store, "b", "works")
+		putPieces(t, q.store, "pieces", largePieces("newer"), had)
+		wantPieces(t, q.store, "pieces", largePieces("newer"), had)
+		sqlitestore.CheckPieces(t, q.store)
 	})
+}
+
+// TestStore_TransactionUndone has SQLite take back the transaction in the middle of an
+// op that is alone: what is left of it may not become a transaction of its own.
+func TestStore_TransactionUndone(t *testing.T) {
+	overwrite := func(s *sqlitestore.Store, had *store.Body) error {
+		_, _, err := s.PutPieces(context.Background(), "a", largePieces("new"), had, nil)
+		return err
+	}
+	remove := func(s *sqlitestore.Store, _ *store.Body) error { return s.Delete(context.Background(), "a", nil) }
+	for _, test := range []struct {
+		event string
+		do    func(*sqlitestore.Store, *store.Body) error
+	}{
+		{"DELETE ON piece", overwrite},
+		{"UPDATE ON blob", overwrite},
+		{"UPDATE ON stored", overwrite},
+		{"INSERT ON piece", overwrite},
+		{"DELETE ON piece", remove},
+		{"DELETE ON stored", remove},
+		{"DELETE ON blob", remove},
+	} {
+		path := filepath.Join(t.TempDir(), "store.db")
+		s := create(t, path)
+		had := putPieces(t, s, "a", largePieces("old"), nil)
+		raw(t, path, "CREATE TRIGGER undoes BEFORE "+test.event+" BEGIN SELECT RAISE(ROLLBACK, 'no more'); END")
+		if e, ok := errors.AsType[*store.Error](test.do(s, had)); !ok || e.Sentinel != nil {
+			t.Errorf("%s: the write = %v, want an error of unknown outcome", test.event, e)
+		}
+		wantPieces(t, s, "a", largePieces("old"), had)
+		sqlitestore.CheckPieces(t, s)
+	}
 }
 
 // TestLine_FailedStatement has a statement fail in the middle of an op, after others
@@ -416,7 +540,7 @@ func TestLine_CloseLetsThoseInLinePass(t *testing.T) {
 	})
 }
 
-// dieInGroup kills itself in the middle of a group, after two Puts of it.
+// dieInGroup kills itself in the middle of a group, after three Puts of it.
 func dieInGroup(path string) error {
 	s, err := sqlitestore.Open(path, nil)
 	if err != nil {
@@ -436,6 +560,10 @@ func dieInGroup(path string) error {
 	for _, do := range []func() error{
 		func() error { _, err := s.Put(context.Background(), "a", []byte("new"), nil); return err },
 		func() error { _, err := s.Put(context.Background(), "b", []byte("new"), nil); return err },
+		func() error {
+			_, _, err := s.PutPieces(context.Background(), "pieces", largePieces("new"), nil, nil)
+			return err
+		},
 		func() error { return sqlitestore.Write(context.Background(), s, die) },
 	} {
 		go func() { fmt.Println(do()) }()
@@ -448,11 +576,14 @@ func TestProcesses_KilledInAGroup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := create(t, path)
 	put(t, s, "a", "old")
+	had := putPieces(t, s, "pieces", largePieces("old"), nil)
 	p := start(t, "die-in-group", path)
 	for p.out.Scan() {
 		t.Errorf("an op of a group that was not committed was told %q", p.out.Text())
 	}
 	p.Wait() // its error is the kill
 	wantBlobs(t, s, map[string]string{"a": "old", "b": ""})
+	wantPieces(t, s, "pieces", largePieces("old"), had)
+	sqlitestore.CheckPieces(t, s)
 	put(t, s, "a", "new")
 }

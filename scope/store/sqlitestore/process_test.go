@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ var roles = map[string]func(path string) error{
 	"increment-lease": func(path string) error { return incrementMany(path, byLease) },
 	"create":          createAndPut,
 	"put-forever":     putForever,
+	"put-pieces":      putPiecesForever,
 	"acquire":         acquireFixed,
 	"play":            playGames,
 	"die-in-group":    dieInGroup,
@@ -265,6 +267,73 @@ func TestProcesses_Killed(t *testing.T) {
 		if got := body(t, s, info.Name); got != string(killedBody(info.Name)) {
 			t.Errorf("blob %s is neither absent nor whole", info.Name)
 		}
+	}
+}
+
+// putPiecesForever puts version after version of one body in pieces, from the one that is
+// there on, and tells each one that was acknowledged.
+func putPiecesForever(path string) error {
+	s, err := sqlitestore.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	_, had, err := s.GetPieces(context.Background(), "a", nil, nil)
+	if err != nil {
+		return err
+	}
+	for n := killedVersion(had) + 1; ; n++ {
+		if _, had, err = s.PutPieces(context.Background(), "a", killedPieces(n), had, nil); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// killedVersion is the version of a body of killedPieces.
+func killedVersion(b *store.Body) (n int) {
+	fmt.Sscan(b.Pieces[0], &n)
+	return n
+}
+
+// killedPieces are those of a version, of which six have changed since the one before.
+func killedPieces(n int) []string {
+	pieces := []string{fmt.Sprintf("%d is the version\n", n)}
+	for i := range 20 {
+		pieces = append(pieces, fmt.Sprintf("%d in %d\n", i, (n+i)/4)+lines(20_000+i))
+	}
+	return pieces
+}
+
+func TestProcesses_KilledWithPieces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := create(t, path)
+	had := putPieces(t, s, "a", killedPieces(0), nil)
+	for kill := range 8 {
+		acknowledged := 0
+		p := start(t, "put-pieces", path)
+		for range 5 + 7*kill {
+			if !p.out.Scan() {
+				t.Fatalf("the process ended by itself: %s", p.stderr.String())
+			}
+			acknowledged, _ = strconv.Atoi(p.out.Text())
+			had = getPieces(t, s, "a", had)
+			if !slices.Equal(had.Pieces, killedPieces(killedVersion(had))) {
+				t.Fatalf("GetPieces() = a mixture of version %d and others", killedVersion(had))
+			}
+		}
+		if err := p.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for p.out.Scan() {
+			acknowledged, _ = strconv.Atoi(p.out.Text())
+		}
+		p.Wait() // its error is the kill
+		had = getPieces(t, s, "a", had)
+		if got := killedVersion(had); got != acknowledged && got != acknowledged+1 {
+			t.Errorf("version %d is left, want %d, which was acknowledged, or the next", got, acknowledged)
+		}
+		wantPieces(t, s, "a", killedPieces(killedVersion(had)), had)
+		sqlitestore.CheckPieces(t, s)
 	}
 }
 
