@@ -224,6 +224,26 @@ func TestStore_MaxBodyInPieces(t *testing.T) {
 	}
 }
 
+// TestStore_FullDisk: what is known of a body before a write that fails is so after it.
+func TestStore_FullDisk(t *testing.T) {
+	s := create(t, filepath.Join(t.TempDir(), "store.db"))
+	pieces := largePieces("1")
+	had := putPieces(t, s, "a", pieces, nil)
+	sqlitestore.ExecOnWriter(t, s, "PRAGMA max_page_count = 40")
+	larger := append(largePieces("2"), noise(2_000_000))
+	_, _, err := s.PutPieces(t.Context(), "a", larger, had, nil)
+	if e, ok := errors.AsType[*store.Error](err); !ok || e.Sentinel != nil || !strings.Contains(err.Error(), "free some space") {
+		t.Errorf("PutPieces() on a full disk = %v, want an error of unknown outcome and what to do", err)
+	}
+	wantPieces(t, s, "a", pieces, had)
+	sqlitestore.CheckPieces(t, s)
+	sqlitestore.ExecOnWriter(t, s, "PRAGMA max_page_count = 1000000")
+	putPieces(t, s, "b", largePieces("3"), nil) // under the keys that were taken back
+	putPieces(t, s, "a", larger, had)
+	wantPieces(t, s, "a", larger, had)
+	sqlitestore.CheckPieces(t, s)
+}
+
 // TestStore_DamagedPieces damages the list of one blob, or a piece of it.
 func TestStore_DamagedPieces(t *testing.T) {
 	const list, piece = "UPDATE stored SET %s WHERE id = (SELECT id FROM blob WHERE name = 'streams/a.xml')",
