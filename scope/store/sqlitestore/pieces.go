@@ -10,7 +10,7 @@ import (
 
 // inPieces is from how many bytes on a body is kept in pieces, those that have no row of
 // their own left out. Below, four pieces that have changed cost as much as all.
-const inPieces = 256 << 10
+const inPieces = 320 << 10
 
 // PutPieces implements [store.Piecewise]. A body that is small is kept whole.
 func (s *Store) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {

@@ -86,14 +86,14 @@ func TestStore_PiecesOfAllKinds(t *testing.T) {
 	}{
 		{"none", nil, 0},
 		{"small", []string{"x", "", "y"}, 0},
-		{"below the threshold", []string{lines(256<<10 - 1)}, 1},
-		{"at the threshold", []string{lines(256 << 10)}, 2},
-		{"noise", []string{noise(200_000), "between", noise(100_000)}, 2},
+		{"below the threshold", []string{lines(320<<10 - 1)}, 1},
+		{"at the threshold", []string{lines(320 << 10)}, 2},
+		{"noise", []string{noise(200_000), "between", noise(200_000)}, 2},
 		{"one large piece", []string{"", lines(8 << 20), ""}, 2},
 		{"a piece over and over", slices.Repeat([]string{lines(20_000)}, 50), 2},
 		{"many small pieces", slices.Repeat([]string{lines(500)}, 2000), 1},
-		{"many small pieces and a large one", append(slices.Repeat([]string{"x"}, 100_000), lines(300_000)), 1},
-		{"empty pieces without end", append(make([]string, 1_000_000), lines(300_000)), 1},
+		{"many small pieces and a large one", append(slices.Repeat([]string{"x"}, 100_000), lines(400_000)), 1},
+		{"empty pieces without end", append(make([]string, 1_000_000), lines(400_000)), 1},
 	} {
 		body := putPieces(t, s, test.name, test.pieces, nil)
 		wantPieces(t, s, test.name, test.pieces, nil)
@@ -217,8 +217,8 @@ func TestStore_MaxBodyInPieces(t *testing.T) {
 	if err := s.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	putPieces(t, s, "a", []string{lines(300_000), lines(100_000)}, nil)
-	_, _, err := s.PutPieces(t.Context(), "a", []string{lines(300_000), lines(100_001)}, nil, nil)
+	putPieces(t, s, "a", []string{lines(350_000), lines(50_000)}, nil)
+	_, _, err := s.PutPieces(t.Context(), "a", []string{lines(350_000), lines(50_001)}, nil, nil)
 	if !errors.Is(err, store.ErrTooLarge) {
 		t.Errorf("PutPieces() of one byte too many = %v, want %v", err, store.ErrTooLarge)
 	}

@@ -311,7 +311,7 @@ func TestProcesses_KilledWithPieces(t *testing.T) {
 	for kill := range 8 {
 		acknowledged := 0
 		p := start(t, "put-pieces", path)
-		for range 5 + 7*kill {
+		for range 3 + 3*kill {
 			if !p.out.Scan() {
 				t.Fatalf("the process ended by itself: %s", p.stderr.String())
 			}
