@@ -90,8 +90,9 @@ func insert(c *conn, name string, b *rules.Blob) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return id, c.row("INSERT INTO blob (name, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+	err = c.row("INSERT INTO blob (name, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
 		append([]any{name}, v...), &id)
+	return id, err
 }
 
 // update overwrites a blob.
