@@ -68,8 +68,8 @@
 //  6. While more edits wait and less than MaxHold has passed since the document was
 //     read, go on at 3; otherwise release, and pause before the next acquire, so
 //     that others get their turn. Where nobody else has written in between, the
-//     lease is kept for five times MaxHold, and where it took long to read the
-//     document, twice in a row, for up to as long.
+//     lease is kept twice as long the next time, up to five times MaxHold, and where
+//     it took long to read the document, twice in a row, for up to as long.
 //
 // If the Put is not answered, the commit number tells what became of it, even if
 // another holder has written since. The same bytes are sent again only as long as

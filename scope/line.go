@@ -129,20 +129,23 @@ func (l *line) session() {
 	}
 }
 
-// longHold is how many times MaxHold a lease is kept where nobody else asks for it.
+// longHold is how many times MaxHold a lease is kept at most, where nobody else seems to
+// ask for it.
 const longHold = 5
 
-// adjustHold keeps the lease longer if nobody has written since we did, and only for
-// MaxHold if somebody has. While a stream is shared that says nothing: whoever comes
-// back at once finds it as it was.
+// adjustHold keeps the lease twice as long as the last time if nobody has written since,
+// and only for MaxHold if somebody has, or one might be about to begin. While a stream
+// is shared, that nobody has written says nothing: whoever comes back at once finds it as
+// it was.
 func (l *line) adjustHold(t *tenure) {
-	l.hold = l.s.set.maxHold
+	before, least := l.hold, l.s.set.maxHold
+	l.hold = least
 	switch {
 	case t.lease == nil || l.doc == nil:
 	case l.doc.ahead || l.doc.etag != t.etag:
 		l.others, l.doc.ahead = time.Now(), false
 	case !l.shared():
-		l.hold *= longHold
+		l.hold = min(max(2*before, least), longHold*least)
 	}
 }
 

@@ -72,9 +72,10 @@ type Options struct {
 	ArticleWait bool
 
 	// MaxHold is how long edits keep a lease while more of them wait, from when the
-	// document was read. It is five times that where nobody else has written since
-	// they did last, and up to as much where the document took so long to read, twice
-	// in a row, that less would hardly be worth it. Default: 20 ms, 1 s.
+	// document was read. It doubles each time that nobody else has written since they
+	// did last, up to five times that, and is up to as much where the document took so
+	// long to read, twice in a row, that less would hardly be worth it. Default: 20 ms,
+	// 1 s.
 	MaxHold time.Duration
 	// Linger is how long edits keep a lease although none waits: the next one is
 	// often near. Default: 1 ms, 20 ms.

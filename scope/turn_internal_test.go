@@ -81,8 +81,8 @@ func TestTurn_Come(t *testing.T) {
 	}
 }
 
-// Whoever finds a stream as it was is alone with it, unless others have written a
-// short while ago: then they only had no chance.
+// Whoever finds a stream as it was time and again is alone with it, unless others have
+// written a short while ago: then they only had no chance.
 func TestLine_AdjustHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTurn(t).s
@@ -94,10 +94,14 @@ func TestLine_AdjustHold(t *testing.T) {
 			want     time.Duration
 			comeBack bool // at once
 		}{
+			{0, "1", maxHold, false},
+			{0, "1", 2 * maxHold, false},
+			{0, "1", 4 * maxHold, false},
+			{0, "1", longHold * maxHold, false},
 			{0, "1", longHold * maxHold, false},
 			{0, "2", maxHold, true},
 			{time.Millisecond, "2", maxHold, true},
-			{manyTurns * maxHold, "2", longHold * maxHold, false},
+			{manyTurns * maxHold, "2", 2 * maxHold, false},
 		} {
 			time.Sleep(step.after)
 			l.adjustHold(&tenure{l: l, lease: &Lease{}, etag: step.etag})
