@@ -271,7 +271,7 @@ func (w *worker) newClaim(s *eventstream.Stream, pl *Pipeline, step *Step, e *ev
 		taskKey:  key,
 		step:     step,
 		pipeline: pl,
-		trace:    parentOf(e),
+		trace:    w.parentOf(e),
 		document: s.Size(),
 		task: &Task{
 			Stream: runNameOf(stream), Run: key.run, Event: addressOf(stream, e.ID()), Step: step.Name,

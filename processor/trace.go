@@ -46,6 +46,27 @@ func parentOf(e *eventstream.Event) string {
 	return e.Attr(traceparent)
 }
 
+// longElement is from how many bytes on it takes longer to look through an element than
+// for anything else about a claim: that of a splitter names all its branches.
+const longElement = 4 << 10
+
+// parentSpan is what parentOf says of those who follow on an element.
+type parentSpan struct{ element, span string }
+
+// parentOf is parentOf, which remembers the last long element.
+func (w *worker) parentOf(e *eventstream.Event) string {
+	prev := e.Prev()
+	if prev == nil || len(prev.XML()) < longElement {
+		return parentOf(e)
+	}
+	if last := w.parent.Load(); last != nil && last.element == prev.XML() {
+		return last.span
+	}
+	span := parentOf(e)
+	w.parent.Store(&parentSpan{prev.XML(), span})
+	return span
+}
+
 // withParent puts the span that a document names in the place of the span that
 // the context has, which is none of the run's. What cannot be read is none.
 func withParent(ctx context.Context, parent string) context.Context {

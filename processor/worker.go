@@ -137,6 +137,7 @@ type worker struct {
 	turns      turns             // of dispatch: when runs had their turn
 	glances    map[string]glance // of dispatch: what was last seen of streams with handlers of ours
 	loads      atomic.Pointer[loads]
+	parent     atomic.Pointer[parentSpan] // that was looked for last, and takes long to find
 
 	handlers sync.WaitGroup
 	stop     context.CancelCauseFunc // ends the contexts of all handlers
