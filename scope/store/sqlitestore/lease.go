@@ -33,6 +33,9 @@ func (s *Store) operate(ctx context.Context, l level, name string, r *store.Leas
 	var result *store.LeaseResult
 	err := s.write(ctx, l, 0, func(c *conn, now time.Time) error {
 		found, err := find(c, name)
+		if err == nil && found != nil {
+			err = found.decodeHolder()
+		}
 		if err != nil {
 			return err
 		}
@@ -54,6 +57,5 @@ func setLease(c *conn, id int64, l rules.Lease) error {
 	if err != nil {
 		return err
 	}
-	return c.exec("UPDATE blob SET (lease_id, lease_duration, lease_ends, lease_breaks, lease_holder)"+
-		" = (?, ?, ?, ?, ?) WHERE id = ?", append(v, id)...)
+	return c.exec("UPDATE blob SET ("+leaseColumns+") = (?, ?, ?, ?, ?) WHERE id = ?", append(v, id)...)
 }

@@ -83,7 +83,9 @@ func getOnce(c *conn, name string, conditions *store.Conditions, assemble assemb
 	}
 	now := time.Now()
 	if found != nil {
-		info = found.Info(name, now)
+		if info, err = found.info(name, now); err != nil {
+			return info, stored, err
+		}
 	}
 	if err := found.blob().Read(name, conditions, now); err != nil || stored.codec != listed {
 		return info, stored, err
@@ -144,7 +146,9 @@ func (s *Store) stat(ctx context.Context, name string, c *store.Conditions) (*st
 		}
 		now := time.Now()
 		if found != nil {
-			info = found.Info(name, now)
+			if info, err = found.info(name, now); err != nil {
+				return err
+			}
 		}
 		return found.blob().Read(name, &conditions, now)
 	})
@@ -193,8 +197,9 @@ func (s *Store) page(ctx context.Context, prefix, after string) (page []store.In
 			if err != nil || !strings.HasPrefix(name, prefix) {
 				return false, err
 			}
-			page = append(page, r.Info(name, now))
-			return true, nil
+			info, err := r.info(name, now)
+			page = append(page, info)
+			return true, err
 		})
 	})
 	return page, err

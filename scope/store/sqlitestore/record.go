@@ -10,14 +10,21 @@ import (
 	"github.com/leasestream/leasestream/scope/store/internal/rules"
 )
 
-// columns of a record, in the order of record.scan and record.values.
-const columns = `etag, size, content_type, metadata, created, modified,
-	lease_id, lease_duration, lease_ends, lease_breaks, lease_holder`
+// columns of a record, in the order of scanRecord and values.
+const (
+	columns      = ownColumns + ", " + leaseColumns
+	ownColumns   = "etag, size, content_type, metadata, created, modified"
+	leaseColumns = "lease_id, lease_duration, lease_ends, lease_breaks, lease_holder"
+)
 
 // record is a row of the table blob.
 type record struct {
 	rules.Blob
 	id int64
+
+	// In JSON. To decode them takes longer than to read the row, and those who write
+	// need neither of them.
+	metadata, holder []byte
 }
 
 // blob is what the rules judge; nil if there is none.
@@ -57,20 +64,30 @@ func checkContainer(c *conn) error {
 
 // scanRecord fills r by scan, which gets the destinations of the columns.
 func scanRecord(r *record, scan func(dest ...any) error) error {
-	var metadata, holder []byte
 	var created, modified, ends, breaks int64
-	err := scan(&r.ETag, &r.Size, &r.ContentType, &metadata, &created, &modified,
-		&r.Lease.ID, &r.Lease.Duration, &ends, &breaks, &holder)
+	err := scan(&r.ETag, &r.Size, &r.ContentType, &r.metadata, &created, &modified,
+		&r.Lease.ID, &r.Lease.Duration, &ends, &breaks, &r.holder)
 	if err != nil {
 		return err
 	}
 	r.Created, r.Modified = fromNanos(created), fromNanos(modified)
 	r.Lease.Ends, r.Lease.Breaks = fromNanos(ends), fromNanos(breaks)
-	if len(holder) > 0 {
-		r.Lease.Holder = new(store.Holder)
-		err = json.Unmarshal(holder, r.Lease.Holder)
+	return nil
+}
+
+// decodeHolder makes the holder known to the rules, and to who is told of the lease.
+func (r *record) decodeHolder() error {
+	if len(r.holder) == 0 {
+		return nil
 	}
-	return errors.Join(err, json.Unmarshal(metadata, &r.Metadata))
+	r.Lease.Holder = new(store.Holder)
+	return json.Unmarshal(r.holder, r.Lease.Holder)
+}
+
+// info is what the store tells of the blob.
+func (r *record) info(name string, now time.Time) (store.Info, error) {
+	err := errors.Join(r.decodeHolder(), json.Unmarshal(r.metadata, &r.Metadata))
+	return r.Info(name, now), err
 }
 
 // leaseValues are the values of the columns of a lease.
@@ -83,15 +100,10 @@ func leaseValues(l rules.Lease) ([]any, error) {
 	return []any{l.ID, int64(l.Duration), nanos(l.Ends), nanos(l.Breaks), string(holder)}, err
 }
 
-// values are the values of all columns.
-func values(b *rules.Blob) ([]any, error) {
+// ownValues are the values of the columns that are not about the lease.
+func ownValues(b *rules.Blob) ([]any, error) {
 	metadata, err := json.Marshal(b.Metadata)
-	if err != nil {
-		return nil, err
-	}
-	lease, err := leaseValues(b.Lease)
-	own := []any{b.ETag, b.Size, b.ContentType, string(metadata), nanos(b.Created), nanos(b.Modified)}
-	return append(own, lease...), err
+	return []any{b.ETag, b.Size, b.ContentType, string(metadata), nanos(b.Created), nanos(b.Modified)}, err
 }
 
 func nanos(t time.Time) int64 {

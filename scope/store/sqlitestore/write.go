@@ -86,10 +86,15 @@ func insertBody(c *conn, name string, b *rules.Blob, d *draft) error {
 
 // insert adds the record of a blob, or of the container.
 func insert(c *conn, name string, b *rules.Blob) (id int64, err error) {
-	v, err := values(b)
+	v, err := ownValues(b)
 	if err != nil {
 		return 0, err
 	}
+	lease, err := leaseValues(b.Lease)
+	if err != nil {
+		return 0, err
+	}
+	v = append(v, lease...)
 	err = c.row("INSERT INTO blob (name, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
 		append([]any{name}, v...), &id)
 	return id, err
@@ -101,16 +106,21 @@ func update(c *conn, found *target, b *rules.Blob, d *draft) error {
 	if err != nil {
 		return err
 	}
-	v, err := values(b)
+	v, err := ownValues(b)
 	if err != nil {
 		return err
 	}
 	if err := found.dropPieces(c, d.kept); err != nil {
 		return err
 	}
-	err = c.exec("UPDATE blob SET ("+columns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, found.id)...)
+	err = c.exec("UPDATE blob SET ("+ownColumns+") = (?, ?, ?, ?, ?, ?) WHERE id = ?", append(v, found.id)...)
 	if err != nil {
 		return err
+	}
+	if b.Lease != found.Lease { // a write keeps the lease, or ends it
+		if err := setLease(c, found.id, b.Lease); err != nil {
+			return err
+		}
 	}
 	stored := d.content(last)
 	if err := c.exec("UPDATE stored SET (content, codec) = (?, ?) WHERE id = ?", stored.data, stored.codec, found.id); err != nil {
