@@ -49,8 +49,9 @@ type Options struct {
 	// Bus carries doorbells to workers of other processes; nil: they poll.
 	Bus bus.Bus
 	// Wide is how many branches of a split one document takes; a split into more is
-	// spread over child streams. 0 means 1,000; a negative one never spreads, and
-	// makes every commit write all branches.
+	// spread over child streams. 0 means 1,000; a negative one never spreads. On a
+	// store that keeps whole bodies, as Azure does, every commit writes all branches of
+	// a document; SQLite files keep pieces, and take ten times as many well.
 	Wide int
 	// TracerProvider takes a trace for each run, with a span for each attempt; nil:
 	// none, at no cost. The trace goes on over processes, and into what handlers
