@@ -9,9 +9,8 @@ import (
 
 // pending is one commit: what is written, and what it replaces.
 type pending struct {
-	pieces  []string
-	had     *store.Body // what it replaces, as the store knows it
-	written *store.Body // what it has become; nil if that was not answered
+	body    *store.Body // once it is written, as the store knows it
+	had     *store.Body // what it replaces
 	meta    map[string]string
 	own     commitEntry
 	etag    string        // of what it replaces
@@ -94,7 +93,7 @@ func (l *line) committed(t *tenure, doc *document, p *pending, etag string) {
 	l.s.stats.commits.Add(1)
 	l.s.stats.edits.Add(int64(l.current.size()))
 	l.s.told.committed(l.current.size())
-	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: p.stored()})
+	l.succeed(t, &document{stream: doc.stream, etag: etag, meta: p.meta, stored: &content{body: p.body}})
 	t.etag = etag
 	if etag == "" || p.unknown {
 		l.doc = nil
@@ -124,18 +123,8 @@ func (l *line) prepare(doc *document, steered int) (*pending, error) {
 		return nil, err
 	}
 	doc.stream.Compact()
-	return &pending{
-		pieces: doc.stream.Pieces(), had: doc.stored.body,
-		meta: meta, own: own, etag: doc.etag, before: before,
-	}, nil
-}
-
-// stored is the content of the blob once the commit has taken effect.
-func (p *pending) stored() *content {
-	if p.written == nil {
-		return &content{body: &store.Body{Pieces: p.pieces}}
-	}
-	return &content{body: p.written}
+	body := &store.Body{Pieces: doc.stream.Pieces()}
+	return &pending{body: body, had: doc.stored.body, meta: meta, own: own, etag: doc.etag, before: before}, nil
 }
 
 // nextCommit numbers a commit. Numbers grow over all streams of the scope, and
@@ -166,18 +155,20 @@ func (l *line) write(t *tenure, p *pending) (etag string, v verdict, err error) 
 }
 
 func (l *line) put(t *tenure, p *pending) (info *store.Info, err error) {
-	err = within(context.Background(), l.s.set.call, func(ctx context.Context) (err error) {
-		info, p.written, err = store.PutPieces(ctx, l.s.st, l.blob, p.pieces, p.had, &store.PutOptions{
-			Conditions:  store.Conditions{LeaseID: t.id(), IfMatch: p.etag},
-			Metadata:    p.meta,
-			ContentType: contentType,
-		})
+	return l.s.put(context.Background(), l.blob, p, store.Conditions{LeaseID: t.id(), IfMatch: p.etag})
+}
+
+func (s *Scope) put(ctx context.Context, blob string, p *pending, c store.Conditions) (info *store.Info, err error) {
+	err = within(ctx, s.set.call, func(ctx context.Context) error {
+		o := &store.PutOptions{Conditions: c, Metadata: p.meta, ContentType: "application/xml; charset=utf-8"}
+		written, body, err := store.PutPieces(ctx, s.st, blob, p.body.Pieces, p.had, o)
+		if err == nil {
+			info, p.body = written, body
+		}
 		return err
 	})
 	return info, err
 }
-
-const contentType = "application/xml; charset=utf-8"
 
 // refused decides about a Put after which nothing has been written.
 func (l *line) refused(t *tenure, p *pending, err error) (verdict, error) {
@@ -190,7 +181,7 @@ func (l *line) refused(t *tenure, p *pending, err error) (verdict, error) {
 		return again, nil
 	case missing(err):
 		return again, nil // reading it tells everyone that it is gone
-	case errors.Is(err, store.ErrTooLarge) && l.s.learnLimit(p.size()):
+	case errors.Is(err, store.ErrTooLarge) && l.s.learnLimit(int64(p.body.Size())):
 		return again, nil
 	}
 	return failed, &Error{"edit", l.blob, err}
@@ -205,9 +196,6 @@ func (l *line) bypassed(t *tenure, err error) {
 	l.s.stats.bypassed.Add(1)
 	l.s.set.logger.Warn("the blob was written past our lease", "blob", l.blob, "lease", t.id(), "err", err)
 }
-
-// size is how many bytes are written.
-func (p *pending) size() int64 { return int64((&store.Body{Pieces: p.pieces}).Size()) }
 
 // learnLimit takes in that the store refused a document of this size; false if
 // that was known already.

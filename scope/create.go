@@ -24,8 +24,8 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 		return nil, fmt.Errorf("create %q: %w", blob, err)
 	}
 	stream.Compact()
-	p := &pending{pieces: stream.Pieces(), own: s.nextCommit(nil)}
-	if size, limit := p.size(), s.maxBody.Load(); size > limit {
+	p := &pending{body: &store.Body{Pieces: stream.Pieces()}, own: s.nextCommit(nil)}
+	if size, limit := int64(p.body.Size()), s.maxBody.Load(); size > limit {
 		return nil, &Error{"create", blob, fmt.Errorf("%w: %d bytes, %d allowed", store.ErrTooLarge, size, limit)}
 	}
 	var err error
@@ -38,7 +38,7 @@ func (s *Scope) Create(ctx context.Context, blob string, stream *eventstream.Str
 	if err != nil {
 		return nil, err
 	}
-	stored := p.stored()
+	stored := &content{body: p.body}
 	res := &Result{
 		Created: refs(stream), Ended: stream.IsDone(), Changed: true, ETag: etag,
 		Batch: 1, Waited: time.Since(began), committed: stored,
@@ -73,7 +73,7 @@ func refs(stream *eventstream.Stream) []EventRef {
 func (s *Scope) create(ctx context.Context, blob string, p *pending) (etag string, err error) {
 	retry := backoff{waits: s.set.retry}
 	for began := time.Now(); ; {
-		info, err := s.putNew(ctx, blob, p)
+		info, err := s.put(ctx, blob, p, store.Conditions{IfNoneMatch: store.AnyETag})
 		switch {
 		case err == nil:
 			return info.ETag, nil
@@ -90,16 +90,6 @@ func (s *Scope) create(ctx context.Context, blob string, p *pending) (etag strin
 			return "", s.notCreated(blob, p, endedBy(cause, err))
 		}
 	}
-}
-
-func (s *Scope) putNew(ctx context.Context, blob string, p *pending) (info *store.Info, err error) {
-	err = within(ctx, s.set.call, func(ctx context.Context) (err error) {
-		info, p.written, err = store.PutPieces(ctx, s.st, blob, p.pieces, nil, &store.PutOptions{
-			Conditions: store.Conditions{IfNoneMatch: store.AnyETag}, Metadata: p.meta, ContentType: contentType,
-		})
-		return err
-	})
-	return info, err
 }
 
 // exists decides whether the blob that is there is the one we have made. A blob

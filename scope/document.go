@@ -65,6 +65,9 @@ func (l *line) take(info *store.Info, body *store.Body) (*document, error) {
 	if err != nil {
 		return nil, untouched(l.blob, err)
 	}
+	if len(body.Pieces) == 1 { // the stream has the same text, and need not be kept twice
+		body = &store.Body{Pieces: stream.Pieces()}
+	}
 	l.doc = &document{stream: stream, etag: info.ETag, meta: info.Metadata, stored: &content{body: body}}
 	return l.doc, nil
 }

@@ -72,17 +72,17 @@ func (l *line) readAhead(ctx context.Context, info *store.Info, turn *turn) {
 	if float64(l.aheadTook) > worthReading*float64(began.Sub(l.ahead)) {
 		return
 	}
-	var body *store.Body
-	err := within(ctx, l.s.set.call, func(ctx context.Context) (err error) {
-		info, body, err = store.GetPieces(ctx, l.s.st, l.blob, l.known(), nil)
+	_ = within(ctx, l.s.set.call, func(ctx context.Context) error {
+		info, body, err := store.GetPieces(ctx, l.s.st, l.blob, l.known(), nil)
+		if err != nil {
+			return err
+		}
+		doc, err := l.take(info, body)
+		if err == nil {
+			doc.ahead = true
+		}
 		return err
 	})
-	if err != nil {
-		return
-	}
-	if doc, err := l.take(info, body); err == nil {
-		doc.ahead = true
-	}
 	l.ahead = time.Now()
 	l.aheadTook = l.ahead.Sub(began)
 }
