@@ -40,8 +40,9 @@
 //
 // # Wide splits
 //
-// Every commit writes a whole document, so a split over 1,000 branches or 1 MiB of
-// messages is divided into parts. The document gets one batch event for each part,
+// A document has one writer at a time, and on a store that keeps whole bodies each
+// commit writes all of it. So a split over 1,000 branches or 1 MiB of messages is divided
+// into parts. The document gets one batch event for each part,
 // which counts as so many branches, and the branches live in a child stream,
 // streams/NAME/ID.xml, with a splitter of their own as the root. Children may split
 // widely again. Each line is, again, a point where a worker may die:

@@ -151,10 +151,13 @@ func Advice(err error) string {
 			return a.text
 		}
 	}
-	if !known(err) && !errors.Is(err, ErrClosed) && !errors.Is(err, context.Canceled) {
-		return "check the network and the address of the store; a write may have taken effect"
+	switch {
+	case known(err) || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled):
+		return ""
+	case store.IsRemedied(err):
+		return "a write may have taken effect"
 	}
-	return ""
+	return "check the network and the address of the store; a write may have taken effect"
 }
 
 var advice = []struct {

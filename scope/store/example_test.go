@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,4 +53,33 @@ func Example_lease() {
 	// Output:
 	// put "a": blob is leased and no lease ID was given (LeaseIdMissing)
 	// <nil>
+}
+
+// shouting is a decorator: what it stores is in capitals. It stays local, if the store
+// beneath is, and leaves pieces out, so that all bodies come through Put.
+type shouting struct{ store.Store }
+
+func (s shouting) Local() bool { return store.IsLocal(s.Store) }
+
+func (s shouting) Put(ctx context.Context, name string, body []byte, o *store.PutOptions) (*store.Info, error) {
+	return s.Store.Put(ctx, name, bytes.ToUpper(body), o)
+}
+
+// A decorator embeds the interface, not the driver.
+func Example_decorator() {
+	ctx := context.Background()
+	s := shouting{memstore.New(nil)}
+	if err := s.Create(ctx); err != nil {
+		fmt.Println(err)
+	}
+	if _, _, err := store.PutPieces(ctx, s, "a", []string{"in ", "pieces"}, nil, nil); err != nil {
+		fmt.Println(err)
+	}
+	object, err := s.Get(ctx, "a", nil)
+	if err != nil {
+		fmt.Println(err)
+	}
+	_, keepsPieces := store.Store(s).(store.Piecewise)
+	fmt.Println(string(object.Body), store.IsLocal(s), keepsPieces)
+	// Output: IN PIECES true false
 }

@@ -7,24 +7,32 @@ import (
 
 // Piecewise is what a store offers on top that can keep a body in pieces: to write a
 // large one then costs what has changed of it, and to read it what is not known yet.
-// It is a matter of cost only. A blob is the same however it was written, and however
-// it is read.
+// Nothing else is different. Put and Get show a blob that was written by PutPieces as
+// any other, and the other way round; conditions, errors and outcomes are theirs.
 type Piecewise interface {
-	// PutPieces is Put of the pieces, one behind the other. had is the body as this
-	// store last gave it for this blob, or nil; a piece that stands in it at the same
-	// place need not be written again. Returned is the body that was written.
+	// PutPieces is Put of the pieces, one behind the other. The Body returned is what
+	// was written, in the same pieces.
+	//
+	// had is a hint, to save writing again what is stored already: as a rule the Body
+	// that this store returned for the blob last. It may be nil or out of date, or be
+	// that of another blob or another store; meanwhile the blob may have been written
+	// in any way, or deleted. What is written are the pieces, whatever had says.
 	PutPieces(ctx context.Context, name string, pieces []string, had *Body, o *PutOptions) (*Info, *Body, error)
 
-	// GetPieces is Get of a body in pieces, as they were put, or in one. Those that
-	// are known from had are the same strings.
+	// GetPieces is Get. The Body has the pieces in which it was put, or has it in one, as
+	// the store likes; an empty one has none, or empty ones. had is a hint as in
+	// PutPieces: for a piece that had has, too, the same string is returned, so that
+	// comparing the two is quick.
 	GetPieces(ctx context.Context, name string, had *Body, c *Conditions) (*Info, *Body, error)
 }
 
-// Body is a body in pieces. It is not to be changed.
+// Body is a body in pieces. It is shared: nobody changes it, neither store nor caller.
 type Body struct {
 	Pieces []string
-	// Keys are what the store calls the pieces, if it does: one for each, 0 for one
-	// that has none. To others they mean nothing.
+	// Keys are for the store that returned the Body, to find exactly these pieces again:
+	// one for each, 0 for one that it cannot, or none at all. Whoever changes the bytes
+	// on the way, as encryption does, returns a Body without Keys, and hands the store
+	// beneath no other had than one that it returned.
 	Keys []int64
 }
 

@@ -12,6 +12,15 @@
 // the outcome is unknown: the request may have been carried out, and whoever has
 // to know must look. Drivers never repeat a conditional write by themselves,
 // since the second try would report a conflict with the first one.
+//
+// # Decorators
+//
+// A store around another one embeds the interface [Store], never the type of a driver:
+// the optional methods of a driver ([Piecewise], [Versioner], Local) would be its own
+// then, and requests would go by them past its Put and Get. With [Store] embedded, all
+// bodies come through Put and Get, whole. What it wants to keep of the rest it passes
+// on, as [IsLocal], [PutPieces] and [GetPieces] let it do for any store; the example of
+// a decorator does.
 package store
 
 import (
@@ -309,6 +318,19 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
+// Remedied is an error in the chain of a driver's that says itself what an operator can
+// do about it.
+type Remedied interface {
+	error
+	Remedied()
+}
+
+// IsRemedied reports whether the text of err says already what to do.
+func IsRemedied(err error) bool {
+	_, ok := errors.AsType[Remedied](err)
+	return ok
+}
+
 // Code returns the storage error code in err's chain, or "".
 func Code(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -377,6 +399,8 @@ func IsLocal(s Store) bool {
 type Versioner interface {
 	// Version returns a number that is another one after any Put, Delete or Lease
 	// of a blob by anyone, in this process or in others. It may change for other
-	// reasons, too. That the time of a lease has passed does not change it.
+	// reasons, too. That the time of a lease has passed does not change it. After an
+	// error, such as errors.ErrUnsupported of a decorator over a store without
+	// versions, anything may have been written.
 	Version(ctx context.Context) (uint64, error)
 }

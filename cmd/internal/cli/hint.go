@@ -28,6 +28,9 @@ func hintFor(err error) string {
 		return fmt.Sprintf("wait for it with --wait, or take it away: leasestream lease break %s", target)
 	}
 	if e.Sentinel == nil && reads[e.Op] {
+		if store.IsRemedied(e) {
+			return ""
+		}
 		return "check the network and the address of the store"
 	}
 	return scope.Advice(e)

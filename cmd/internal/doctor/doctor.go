@@ -88,7 +88,7 @@ func (e *examination) ok(check, text string) { e.tell(Finding{OK, check, text, "
 // failed tells of a request that went wrong, unless that is because the
 // examination was broken off.
 func (e *examination) failed(ctx context.Context, check string, err error, remedy string) {
-	if errors.Is(err, store.ErrStoreLocked) {
+	if errors.Is(err, store.ErrStoreLocked) || store.IsRemedied(err) {
 		remedy = "" // the error says what helps, and nothing else does
 	}
 	if ctx.Err() == nil {

@@ -42,7 +42,7 @@
 // bytes. Nothing of it shows outside: sizes and limits are those of the body. One that
 // cannot be unpacked is store.ErrDamaged.
 //
-// A body that is put in pieces is kept in pieces, if it is large: of each commit only
+// A body that is put in pieces is kept in pieces from 320 KiB on: of each commit only
 // those are written that have changed, and only those are read that are not known. How
 // a body is kept shows in nothing but the time that it takes. A piece is of one blob, is
 // never changed, and goes when that has another one in its place, or is deleted.

@@ -2,11 +2,11 @@ package sqlitestore
 
 import (
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/leasestream/leasestream/scope/store"
 	"github.com/leasestream/leasestream/scope/store/internal/rules"
 )
 
@@ -38,10 +38,24 @@ var advice = map[int]string{
 	sqlite3.SQLITE_BUSY:     "end the program that holds the file locked",
 }
 
+// explained is an error of SQLite with the advice.
+type explained struct {
+	err    error
+	advice string
+}
+
+var _ store.Remedied = (*explained)(nil)
+
+func (e *explained) Error() string { return e.err.Error() + ": " + e.advice }
+func (e *explained) Unwrap() error { return e.err }
+
+// Remedied implements [store.Remedied].
+func (*explained) Remedied() {}
+
 // explain adds the advice to an error of SQLite.
 func explain(err error) error {
 	if a := advice[code(err)]; a != "" {
-		return fmt.Errorf("%w: %s", err, a)
+		return &explained{err, a}
 	}
 	return err
 }

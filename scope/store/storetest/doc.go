@@ -27,7 +27,8 @@
 // leaves it false: the suite then prepares all leases that have to expire, waits
 // once for all of them (some 20 s), and checks. However slow the service is, the
 // outcome is the same. Run the suite once for each combination of options that
-// the driver has.
+// the driver has, and, if it is a store.Piecewise, once more with an Open that returns
+// [InPieces] of it: then all bodies are written and read in pieces.
 //
 // # Two kinds of cases
 //
