@@ -37,6 +37,7 @@ type line struct {
 
 	// The last time that the document was read ahead, and what that took.
 	ahead     time.Time
+	aheadETag string // at the look before; what cannot be read is not read again
 	aheadTook time.Duration
 }
 

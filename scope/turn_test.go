@@ -174,6 +174,9 @@ func TestEdit_HasReadAtItsTurn(t *testing.T) {
 		w.slow()
 		s := w.newScope(nil)
 		edit(t, s, add("A"))
+		for begin := time.Now(); time.Since(begin) < time.Second; { // alone, so that it keeps the lease long
+			edit(t, s, func(s *eventstream.Stream) error { return s.SetAttrs("at", time.Now().String()) })
+		}
 		l := hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
 		before := w.count("get")
 		ctx, stop := context.WithCancel(t.Context())
@@ -208,5 +211,32 @@ func TestEdit_HasReadAtItsTurn(t *testing.T) {
 		}
 		wg.Wait()
 		w.wantNames("A", "B")
+	})
+}
+
+// What cannot be read is not read time and again while the lease is waited for.
+func TestEdit_ReadsWhatIsMalformedOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put([]byte("<EventStream>"))
+		l := hold(t, w.newScope(nil), &scope.HoldOptions{WaitForever: true})
+		before := w.count("get")
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := w.newScope(nil).Edit(t.Context(), blob, add("x"))
+			wantErr(t, "Edit()", err, eventstream.ErrMalformed)
+		})
+		time.Sleep(time.Minute)
+		if got := w.count("get") - before; got != 1 {
+			t.Errorf("%d reads within a minute, want 1", got)
+		}
+		w.putAgain(l.ID())
+		time.Sleep(time.Minute)
+		if got := w.count("get") - before; got != 2 {
+			t.Errorf("%d reads, want another one of what was written", got)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
 	})
 }

@@ -65,11 +65,13 @@ const worthReading = 1.0 / 4
 // first time takes long, and is for everyone; to follow it is for the next in line.
 // An error will come up again at our turn.
 func (l *line) readAhead(ctx context.Context, info *store.Info, turn *turn) {
-	if !l.s.local || l.s.set.strategy != Leased || l.doc != nil && (!turn.next || l.doc.etag == info.ETag) {
-		return
-	}
 	began := time.Now()
-	if float64(l.aheadTook) > worthReading*float64(began.Sub(l.ahead)) {
+	switch {
+	case !l.s.local || l.s.set.strategy != Leased || l.aheadETag == info.ETag:
+		return
+	case l.doc != nil && (!turn.next || l.doc.etag == info.ETag):
+		return
+	case float64(l.aheadTook) > worthReading*float64(began.Sub(l.ahead)):
 		return
 	}
 	_ = within(ctx, l.s.set.call, func(ctx context.Context) error {
@@ -83,6 +85,6 @@ func (l *line) readAhead(ctx context.Context, info *store.Info, turn *turn) {
 		}
 		return err
 	})
-	l.ahead = time.Now()
+	l.ahead, l.aheadETag = time.Now(), info.ETag
 	l.aheadTook = l.ahead.Sub(began)
 }
