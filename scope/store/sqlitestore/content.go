@@ -18,9 +18,10 @@ import (
 type codec int64
 
 const (
-	plain  codec = 0 // as it is
-	packed codec = 1 // as one block of S2 and its CRC, if that is smaller
-	listed codec = 2 // as a manifest of pieces, each of which is stored plain or packed
+	plain   codec = 0 // as it is
+	packed  codec = 1 // as one block of S2 and its CRC, if that is smaller
+	listed  codec = 2 // as a manifest of pieces, each of which is stored packed or checked
+	checked codec = 3 // as it is, and its CRC
 )
 
 // minPacked is the least body in bytes that is worth packing: below, there is
@@ -52,6 +53,8 @@ func (c content) appendTo(dst []byte, size int64) ([]byte, error) {
 		return whole, nil
 	case c.codec == plain && int64(len(c.data)) == size:
 		return append(dst, c.data...), nil
+	case c.codec == checked && int64(len(c.data)) == size+crcSize && isChecked(c.data):
+		return append(dst, c.data[:size]...), nil
 	}
 	return nil, c.damaged(size, nil)
 }
@@ -70,13 +73,24 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errBlock = errors.New("damaged block")
 
+// isChecked reports whether data ends with the CRC of what stands before it.
+func isChecked(data []byte) bool {
+	end := len(data) - crcSize
+	return end >= 0 && crc32.Checksum(data[:end], castagnoli) == binary.LittleEndian.Uint32(data[end:])
+}
+
+// check appends its CRC to data.
+func check(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+}
+
 // appendBlock unpacks a block and its CRC behind dst: S2 by itself would take one wrong
 // byte for a letter, and repeat it wherever that is referred to.
 func appendBlock(dst, data []byte, size int64) ([]byte, error) {
-	end := len(data) - crcSize
-	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+	if !isChecked(data) {
 		return nil, errBlock
 	}
+	end := len(data) - crcSize
 	if n, err := s2.DecodedLen(data[:end]); err != nil || int64(n) != size {
 		return nil, errBlock
 	}
@@ -114,6 +128,9 @@ func (p *packer) piece(piece string) content {
 	defer p.buffers.Put(buffer)
 	*text = append((*text)[:0], piece...)
 	stored := pack(buffer, *text)
+	if stored.codec == plain {
+		return content{checked, check([]byte(piece))}
+	}
 	return content{stored.codec, bytes.Clone(stored.data)}
 }
 
@@ -154,8 +171,7 @@ func packBlock(buffer, body []byte) []byte {
 	if cap(buffer) < need {
 		buffer = make([]byte, need+need/4) // bodies grow, and to clear it takes as long as to pack
 	}
-	data := s2.Encode(buffer[:cap(buffer)], body)
-	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	return check(s2.Encode(buffer[:cap(buffer)], body))
 }
 
 // notNull keeps an empty body from being stored as NULL.

@@ -45,7 +45,9 @@
 // A body that is put in pieces is kept in pieces from 320 KiB on: of each commit only
 // those are written that have changed, and only those are read that are not known. How
 // a body is kept shows in nothing but the time that it takes. A piece is of one blob, is
-// never changed, and goes when that has another one in its place, or is deleted.
+// never changed, and goes when that has another one in its place, or is deleted. Each has
+// a checksum. Where a disk has lost one, that shows with the next read of whoever does
+// not know it; those who do go on to write.
 //
 // A file of an older version of the format is brought to the present one when it is
 // opened, in one transaction that takes no longer for a large file. Programs of the

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/leasestream/leasestream/scope/store"
 )
 
 // OpenWithin is Open with another patience for locks: each second of it is a
@@ -48,6 +50,16 @@ func ExecOnWriter(t *testing.T, s *Store, statement string) {
 
 // KeepInPieces has s keep bodies in pieces from so many bytes on.
 func KeepInPieces(s *Store, bytes int) { s.inPieces = bytes }
+
+// GetWhile is GetPieces that calls f each time between the list and its pieces.
+func GetWhile(ctx context.Context, s *Store, name string, f func()) (body *store.Body, err error) {
+	_, _, err = s.get(ctx, name, nil, func(c *conn, m manifest, _ int64) (err error) {
+		f()
+		body, err = s.readPieces(c, m, nil)
+		return err
+	})
+	return body, err
+}
 
 // CheckPieces checks that each blob has the pieces that it names, and that there are no
 // others in the file.

@@ -206,7 +206,7 @@ func TestLine_PiecesAreTakenBackAlone(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
 		a := putPieces(t, q.store, "a", largePieces("old"), nil)
 		b := putPieces(t, q.store, "b", largePieces("old"), nil)
-		raw(t, q.path, "CREATE TRIGGER fails BEFORE INSERT ON piece WHEN length(new.content) = 777 BEGIN SELECT RAISE(FAIL, 'no'); END")
+		raw(t, q.path, "CREATE TRIGGER fails BEFORE INSERT ON piece WHEN length(new.content) = 777 + 4 BEGIN SELECT RAISE(FAIL, 'no'); END")
 		failing := slices.Insert(largePieces("failing"), 10, noise(777))
 		var done []*waiter
 		q.lock()

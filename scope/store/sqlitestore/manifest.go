@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"strconv"
 )
 
@@ -33,15 +32,15 @@ func (m manifest) appendTo(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(e.size))
 		dst = append(dst, e.text...)
 	}
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	return append(dst[:start], check(dst[start:])...)
 }
 
 // parseManifest reads the manifest of a body of this size.
 func parseManifest(data []byte, size int64) (manifest, error) {
-	end := len(data) - crcSize
-	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+	if !isChecked(data) {
 		return nil, errManifest
 	}
+	end := len(data) - crcSize
 	var m manifest
 	for rest := string(data[:end]); rest != ""; {
 		e, n := parseEntry(rest, size)

@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -244,6 +245,23 @@ func TestStore_FullDisk(t *testing.T) {
 	sqlitestore.CheckPieces(t, s)
 }
 
+// TestStore_ReadAmongWriters: whoever reads a list whose pieces are gone by then reads
+// both once more, as of one moment, however fast others write.
+func TestStore_ReadAmongWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, writer := create(t, path), open(t, path, nil)
+	putPieces(t, writer, "a", largePieces("0"), nil)
+	writes := 0
+	body, err := sqlitestore.GetWhile(t.Context(), s, "a", func() {
+		writes++
+		putPieces(t, writer, "a", largePieces(fmt.Sprint(writes)), nil)
+	})
+	if err != nil || string(body.Bytes()) != strings.Join(largePieces("1"), "") || writes != 2 {
+		t.Errorf("GetPieces() with %d writes meanwhile = %v, want the body after the first", writes, err)
+	}
+	wantPieces(t, s, "a", largePieces("2"), nil)
+}
+
 // TestStore_DamagedPieces damages the list of one blob, or a piece of it.
 func TestStore_DamagedPieces(t *testing.T) {
 	const list, piece = "UPDATE stored SET %s WHERE id = (SELECT id FROM blob WHERE name = 'streams/a.xml')",
@@ -285,6 +303,60 @@ func TestStore_DamagedPieces(t *testing.T) {
 		}
 		sqlitestore.CheckPieces(t, s)
 	}
+}
+
+// TestStore_OneWrongByte turns a bit in the list and in pieces of all kinds.
+func TestStore_OneWrongByte(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := create(t, path)
+	pieces := append(largePieces("1"), noise(30_000), "<Event id=\"77\" name=\""+strings.Repeat("all different ", 50)+"\"/>")
+	putPieces(t, s, "a", pieces, nil)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	type place struct {
+		table, key string
+		id         int64
+		content    []byte
+	}
+	var places []place
+	for table, key := range map[string]string{"piece": "key", "stored": "id"} {
+		rows, err := db.Query("SELECT " + key + ", content FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			p := place{table: table, key: key}
+			if err := rows.Scan(&p.id, &p.content); err != nil {
+				t.Fatal(err)
+			}
+			places = append(places, p)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range places {
+		set := "UPDATE " + p.table + " SET content = ? WHERE " + p.key + " = ?"
+		for at := 0; at < len(p.content); at += 1 + len(p.content)/5 {
+			wrong := bytes.Clone(p.content)
+			wrong[at] ^= 1
+			if _, err := db.Exec(set, wrong, p.id); err != nil {
+				t.Fatal(err)
+			}
+			_, whole := s.Get(t.Context(), "a", nil)
+			_, _, inPieces := s.GetPieces(t.Context(), "a", nil, nil)
+			if !errors.Is(whole, store.ErrDamaged) || !errors.Is(inPieces, store.ErrDamaged) {
+				t.Errorf("%s %d, byte %d of %d: Get() = %v, GetPieces() = %v, want %v", p.table, p.id, at, len(p.content), whole, inPieces, store.ErrDamaged)
+			}
+		}
+		if _, err := db.Exec(set, p.content, p.id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantPieces(t, s, "a", pieces, nil)
 }
 
 // FuzzManifest: what is read comes out again, and no text is a list of more pieces than
