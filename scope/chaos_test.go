@@ -21,8 +21,11 @@ import (
 // longer than their caller has patience, and arrive all the same.
 type network struct {
 	store.Store
+	near     bool // it passes for one that costs no round trip
 	underWay sync.WaitGroup
 }
+
+func (n *network) Local() bool { return n.near }
 
 func carry[T any](ctx context.Context, n *network, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
@@ -67,6 +70,29 @@ func (n *network) Get(ctx context.Context, name string, c *store.Conditions) (*s
 	return carry(ctx, n, func(ctx context.Context) (*store.Object, error) { return n.Store.Get(ctx, name, c) })
 }
 
+// inPieces is an answer about a body in pieces.
+type inPieces struct {
+	info *store.Info
+	body *store.Body
+}
+
+func (n *network) GetPieces(ctx context.Context, name string, had *store.Body, c *store.Conditions) (*store.Info, *store.Body, error) {
+	a, err := carry(ctx, n, func(ctx context.Context) (a inPieces, err error) {
+		a.info, a.body, err = store.GetPieces(ctx, n.Store, name, had, c)
+		return a, err
+	})
+	return a.info, a.body, err
+}
+
+func (n *network) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	pieces = slices.Clone(pieces)
+	a, err := carry(ctx, n, func(ctx context.Context) (a inPieces, err error) {
+		a.info, a.body, err = store.PutPieces(ctx, n.Store, name, pieces, had, o)
+		return a, err
+	})
+	return a.info, a.body, err
+}
+
 func (n *network) Stat(ctx context.Context, name string, c *store.Conditions) (*store.Info, error) {
 	return carry(ctx, n, func(ctx context.Context) (*store.Info, error) { return n.Store.Stat(ctx, name, c) })
 }
@@ -86,7 +112,7 @@ func chaos(t *testing.T, l *ledger, writers int, write func(writer int, st store
 	networks := make([]network, writers)
 	var wg sync.WaitGroup
 	for i := range networks {
-		networks[i].Store = l
+		networks[i].Store, networks[i].near = l, i%2 == 0
 		wg.Go(func() { write(i, &networks[i]) })
 	}
 	done := make(chan struct{})

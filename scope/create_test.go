@@ -120,9 +120,15 @@ func TestCreate_Outcomes(t *testing.T) {
 				if test.meanwhile != nil {
 					time.AfterFunc(time.Microsecond, func() { test.meanwhile(w) })
 				}
-				_, err := w.newScope(nil).Create(t.Context(), blob, newStream(t, "ours"))
+				s := w.newScope(nil)
+				_, err := s.Create(t.Context(), blob, newStream(t, "ours"))
 				if !errors.Is(err, test.want) {
 					t.Errorf("Create() = %v, want %v", err, test.want)
+				}
+				if test.want == nil {
+					before := w.names()
+					edit(t, s, add("more"))
+					w.wantNames(append(before, "more")...)
 				}
 			})
 		})

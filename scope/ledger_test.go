@@ -37,6 +37,16 @@ func (l *ledger) Put(ctx context.Context, name string, body []byte, o *store.Put
 	return info, err
 }
 
+func (l *ledger) PutPieces(ctx context.Context, name string, pieces []string, had *store.Body, o *store.PutOptions) (*store.Info, *store.Body, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info, body, err := l.Store.PutPieces(ctx, name, pieces, had, o)
+	if err == nil {
+		l.puts = append(l.puts, noted{o.LeaseID, string(body.Bytes())})
+	}
+	return info, body, err
+}
+
 // noteds are the puts so far.
 func (l *ledger) noteds() []noted {
 	l.mu.Lock()
