@@ -11,6 +11,11 @@ import (
 	"github.com/leasestream/leasestream/scope/store"
 )
 
+// remedied says what to do by itself.
+type remedied struct{ error }
+
+func (remedied) Remedied() {}
+
 func TestAdvice(t *testing.T) {
 	refusal := func(code string) error {
 		return &store.Error{Op: "put", Name: "a", Code: code, Sentinel: store.SentinelOf(code)}
@@ -28,12 +33,16 @@ func TestAdvice(t *testing.T) {
 		{refusal("AuthorizationFailure"), "role"},
 		{refusal("ContainerNotFound"), "create the container"},
 		{errors.New("dial tcp: no such host"), "network"},
+		{remedied{errors.New("the disk is full: free some space")}, "may have taken effect"},
 		{context.Canceled, ""},
 		{refusal("BlobNotFound"), ""},
 	} {
 		got := scope.Advice(test.err)
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("Advice(%v) = %q, want %q in it", test.err, got, test.want)
+		}
+		if store.IsRemedied(test.err) && strings.Contains(got, "network") {
+			t.Errorf("Advice(%v) = %q, though the error says what to do", test.err, got)
 		}
 	}
 }

@@ -54,11 +54,12 @@ func parseAddress(raw string) (address, error) {
 }
 
 // cutPath finds the account and the container: in the host and in the path, or,
-// where the host is an emulator's, both in the path.
+// where the host is an emulator's, both in the path. A path of two parts behind an
+// account of Azure is that of a blob.
 func cutPath(u *url.URL) (account, name string, pathStyle bool) {
 	segments := strings.Split(strings.TrimPrefix(u.Path, "/"), "/")
 	switch {
-	case len(segments) == 2:
+	case len(segments) == 2 && !strings.Contains(u.Hostname(), ".blob."):
 		return segments[0], segments[1], true
 	case len(segments) == 1 && strings.Contains(u.Hostname(), ".") && net.ParseIP(u.Hostname()) == nil:
 		account, _, _ = strings.Cut(u.Hostname(), ".")

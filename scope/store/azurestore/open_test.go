@@ -30,6 +30,7 @@ func TestOpen_WrongURL(t *testing.T) {
 		{"https://orders.blob.core.windows.net", "its path is neither"},
 		{"https://orders.blob.core.windows.net/", "its path is neither"},
 		{"https://orders.blob.core.windows.net/a/b/c", "its path is neither"},
+		{"https://orders.blob.core.windows.net/runs/streams.xml", "its path is neither"},
 		{"http://127.0.0.1:10000/runs", "its path is neither"},
 		{"http://localhost:10000/runs", "its path is neither"},
 		{"https://orders.blob.core.windows.net/Runs", `"Runs" is no name of a container`},
