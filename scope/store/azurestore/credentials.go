@@ -87,6 +87,10 @@ func findCredentials(a address, token azcore.TokenCredential) (credentials, erro
 	if key := os.Getenv(keyVar); key != "" {
 		return credentials{key: key, hint: keyHint(keyVar, a.account)}, nil
 	}
+	if strings.HasPrefix(a.container, "http://") {
+		return credentials{}, fmt.Errorf("no key for account %q: a login of Azure needs https://, and over http:// set %s or %s",
+			a.account, connectionStringVar, keyVar)
+	}
 	token, err := azidentity.NewDefaultAzureCredential(nil)
 	if err != nil {
 		return credentials{}, fmt.Errorf("no credentials for account %q: %w; set %s or %s, or sign in with az login",

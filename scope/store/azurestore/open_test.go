@@ -124,6 +124,14 @@ func TestOpen_WrongCredentials(t *testing.T) {
 	}
 }
 
+func TestOpen_LoginNeedsTLS(t *testing.T) {
+	environment(t, "", "")
+	_, err := azurestore.Open("http://orders.blob.core.windows.net/runs", nil)
+	if err == nil || !strings.Contains(err.Error(), "needs https://") || !strings.Contains(err.Error(), "AZURE_STORAGE_KEY") {
+		t.Errorf("Open() over http:// with no key = %v, want what to do", err)
+	}
+}
+
 func TestOpen_WrongKeyIsNamed(t *testing.T) {
 	environment(t, "", secretKey)
 	s := open(t, accountURL, &azurestore.Options{Transport: &service{answer: status(http.StatusForbidden, "AuthenticationFailed")}})
