@@ -162,6 +162,7 @@ func TestMetrics_RetriesOfASweep(t *testing.T) {
 		p.work(nil, pl)
 		p.run(pl, "s", 2)
 		p.await("r")
+		synctest.Wait() // the sweep may be ahead of its own count
 		var got []string
 		for line := range strings.Lines(measured(t, reader)) {
 			if strings.HasPrefix(line, "retries ") {
