@@ -201,6 +201,28 @@ func (f folder) root() event {
 	return f.events("r")[0]
 }
 
+// stopAtRest stops a process that is not in the middle of a write just then, which would
+// keep all others from writing.
+func (f folder) stopAtRest(p *process) {
+	f.t.Helper()
+	for range 20 {
+		p.signal(syscall.SIGSTOP)
+		if f.isWritable() {
+			return
+		}
+		p.signal(syscall.SIGCONT)
+	}
+	f.t.Fatal("the process was in the middle of a write each time")
+}
+
+func (f folder) isWritable() bool {
+	probe := f.start("blob", "put", "probe", "pipeline.yaml")
+	patience := time.AfterFunc(3*time.Second, func() { _ = probe.cmd.Process.Kill() })
+	defer patience.Stop()
+	code, _, _ := probe.wait()
+	return code == 0
+}
+
 // A worker that was stopped for longer than its lease lasts must not write what it
 // has when it goes on.
 func TestWork_StoppedPastItsLease(t *testing.T) {
@@ -212,7 +234,7 @@ func TestWork_StoppedPastItsLease(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	f.attemptsBegun(1)
-	first.signal(syscall.SIGSTOP)
+	f.stopAtRest(first)
 	second := f.start("work", "pipeline.yaml")
 	second.until(`msg="worker started"`)
 	f.attemptsBegun(2)
