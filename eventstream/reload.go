@@ -8,8 +8,8 @@ import (
 
 // Reload reads a later text of the document that s holds. As long as nothing has
 // happened to it but what edits of ours do, which is that the root's attributes and
-// events change in place and events are appended, that costs a comparison of the
-// bytes and a scan of what has changed. Anything else is read as a whole.
+// events change in place and events are appended, that costs a copy and a comparison of
+// the bytes and a scan of what has changed. Anything else is read as a whole.
 //
 // Result and error are those of Parse(data). The result may be s itself, which then
 // is as if it had just been read, with the same events; else s is as it was. Reload
@@ -24,7 +24,7 @@ func (s *Stream) Reload(data []byte) (*Stream, error) {
 
 // ReloadPieces is Reload of a text in pieces, as [Stream.Pieces] of a compacted stream
 // gives them. One that s has given itself, the same string, costs next to nothing.
-// Pieces that are cut elsewhere are read as a whole.
+// Where a piece ends in the middle of an event, the text is read as a whole.
 func (s *Stream) ReloadPieces(pieces []string) (*Stream, error) {
 	if s.follow(pieces) {
 		return s, nil
